@@ -1,0 +1,7 @@
+//! toolcell runs supplier tools for AI agents: one call, one sandboxed process, one honest envelope.
+
+pub mod call;
+pub mod envelope;
+pub mod layer;
+pub mod outcome;
+pub mod text;
