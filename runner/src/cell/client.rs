@@ -1,0 +1,168 @@
+//! The runner's end of the launcher's socket.
+
+use super::launcher;
+use super::protocol::{Answer, Launch, Manifest, StageError, Step};
+use crate::sys::{self, Forked, SysError};
+use nix::errno::Errno;
+use nix::sys::socket::{
+    AddressFamily, ControlMessage, ControlMessageOwned, MsgFlags, SockFlag, SockType, recvmsg, sendmsg, socketpair,
+};
+use std::io::{IoSlice, IoSliceMut, Write};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use tokio::io::unix::AsyncFd;
+use tokio::sync::Mutex;
+
+/// A launcher that has been started, before there is a runtime to talk to it from.
+pub struct Seed {
+    socket: OwnedFd,
+}
+
+/// The descriptors a launch takes along.
+pub struct Descriptors {
+    /// Standard input, output and error of the tool.
+    pub stdio: [OwnedFd; 3],
+    /// The report socket's far end.
+    pub report: OwnedFd,
+    /// The lifeline's far end.
+    pub control: OwnedFd,
+    /// The secrets.
+    pub secrets: Option<OwnedFd>,
+    /// The cgroup.procs files.
+    pub cgroups: Vec<OwnedFd>,
+}
+
+impl Seed {
+    /// Forks the launcher from this process.
+    ///
+    /// Call it first thing in `main`, before anything starts a thread: a fork of a process with threads may find
+    /// locks held by threads that it does not have. `resident`: whether more than one call is to be expected.
+    ///
+    /// # Errors
+    /// When the process or descriptor limit is reached.
+    pub fn fork(resident: bool) -> Result<Self, SysError> {
+        let (near, far) = pair()?;
+        match sys::fork()? {
+            Forked::Child => {
+                drop(near);
+                launcher::run(far, resident)
+            }
+            Forked::Parent(_) => Ok(Self { socket: near }),
+        }
+    }
+
+    /// Starts the launcher by executing `toolcell` as a helper: for a process that has threads already.
+    ///
+    /// # Errors
+    /// When the program cannot be executed.
+    pub fn execute(toolcell: &Path) -> Result<Self, SysError> {
+        let (near, far) = pair()?;
+        std::process::Command::new(toolcell)
+            .arg0("toolcell-launcher")
+            .arg(super::HELPER)
+            .stdin(far)
+            .stdout(std::process::Stdio::null())
+            .stderr(std::process::Stdio::null())
+            .env_clear()
+            .spawn()
+            .map_err(SysError::io("spawn", toolcell.to_string_lossy()))?;
+        Ok(Self { socket: near })
+    }
+}
+
+fn pair() -> Result<(OwnedFd, OwnedFd), SysError> {
+    socketpair(AddressFamily::Unix, SockType::SeqPacket, None, SockFlag::SOCK_CLOEXEC)
+        .map_err(SysError::on("socketpair", "launcher"))
+}
+
+/// The launcher, seen from the runtime. One launch is under way at a time; each takes well under a millisecond.
+pub struct Launcher {
+    socket: Mutex<AsyncFd<OwnedFd>>,
+}
+
+impl Launcher {
+    /// Takes over a launcher that has been started. Needs a tokio runtime.
+    ///
+    /// # Errors
+    /// When the runtime cannot watch the socket.
+    pub fn new(seed: Seed) -> Result<Self, SysError> {
+        sys::nonblocking(seed.socket.as_fd())?;
+        let socket = AsyncFd::register(seed.socket).map_err(SysError::io("epoll", "launcher socket"))?;
+        Ok(Self { socket: Mutex::new(socket) })
+    }
+
+    /// Launches a call; returns init's pid on the host and its pidfd.
+    ///
+    /// # Errors
+    /// The step that failed; [`Step::Receive`] when the launcher itself is gone.
+    pub async fn launch(&self, launch: &Launch, fds: Descriptors) -> Result<(i32, OwnedFd), StageError> {
+        let at = StageError::at(Step::Receive);
+        let spec = memory_file("launch", &serde_json::to_vec(launch).unwrap_or_default()).map_err(&at)?;
+        let socket = self.socket.lock().await;
+        send(&socket, &spec, &fds).await.map_err(&at)?;
+        drop((spec, fds));
+        receive(&socket).await.map_err(&at)?
+    }
+}
+
+/// A file in memory with these bytes.
+pub fn memory_file(name: &str, bytes: &[u8]) -> Result<OwnedFd, SysError> {
+    use nix::sys::memfd::{MFdFlags, memfd_create};
+    let fd = memfd_create(name, MFdFlags::MFD_CLOEXEC).map_err(SysError::on("memfd_create", name))?;
+    let mut file = std::fs::File::from(fd);
+    file.write_all(bytes).map_err(SysError::io("write", name))?;
+    std::io::Seek::rewind(&mut file).map_err(SysError::io("lseek", name))?;
+    Ok(file.into())
+}
+
+async fn send(socket: &AsyncFd<OwnedFd>, spec: &OwnedFd, fds: &Descriptors) -> Result<(), SysError> {
+    let manifest = Manifest { secrets: fds.secrets.is_some(), cgroups: fds.cgroups.len() as u8 };
+    let stdio = fds.stdio.iter();
+    let rest = stdio.chain([&fds.report, &fds.control]).chain(&fds.secrets).chain(&fds.cgroups);
+    let raw: Vec<i32> = std::iter::once(spec).chain(rest).map(|fd| fd.as_raw_fd()).collect();
+    let bytes = manifest.encode();
+    loop {
+        let mut ready = socket.writable().await.map_err(SysError::io("epoll", "launcher socket"))?;
+        let rights = [ControlMessage::ScmRights(&raw)];
+        let flags = MsgFlags::MSG_NOSIGNAL;
+        match sendmsg::<()>(socket.as_raw_fd(), &[IoSlice::new(&bytes)], &rights, flags, None) {
+            Ok(_) => return Ok(()),
+            Err(Errno::EAGAIN) => ready.clear_ready(),
+            Err(errno) => return Err(SysError::new("sendmsg", "launcher", errno)),
+        }
+    }
+}
+
+async fn receive(socket: &AsyncFd<OwnedFd>) -> Result<Result<(i32, OwnedFd), StageError>, SysError> {
+    let mut bytes = [0u8; 16 * 1024];
+    let (length, fd) = loop {
+        let mut ready = socket.readable().await.map_err(SysError::io("epoll", "launcher socket"))?;
+        match receive_with_fd(socket.as_raw_fd(), &mut bytes) {
+            Err(Errno::EAGAIN) => ready.clear_ready(),
+            Err(errno) => return Err(SysError::new("recvmsg", "launcher", errno)),
+            Ok(received) => break received,
+        }
+    };
+    let gone = || SysError::new("recvmsg", "launcher", Errno::EPIPE);
+    let answer = serde_json::from_slice(&bytes[..length]).map_err(|_| gone())?;
+    Ok(match (answer, fd) {
+        (Answer::Cloned(pid), Some(pidfd)) => Ok((pid, pidfd)),
+        (Answer::Failed(error), _) => Err(error),
+        (Answer::Cloned(_), None) => return Err(gone()),
+    })
+}
+
+/// Receives one message and the descriptor that may travel with it.
+pub fn receive_with_fd(socket: i32, bytes: &mut [u8]) -> Result<(usize, Option<OwnedFd>), Errno> {
+    let mut space = nix::cmsg_space!([i32; 4]);
+    let mut data = [IoSliceMut::new(bytes)];
+    let message = recvmsg::<()>(socket, &mut data, Some(&mut space), MsgFlags::MSG_CMSG_CLOEXEC)?;
+    let mut fds = Vec::new();
+    for control in message.cmsgs()? {
+        if let ControlMessageOwned::ScmRights(raw) = control {
+            fds.extend(sys::adopt(&raw));
+        }
+    }
+    Ok((message.bytes, fds.pop()))
+}

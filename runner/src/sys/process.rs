@@ -1,0 +1,190 @@
+//! Processes: birth, rights, death.
+
+use super::{SysError, check};
+use nix::errno::Errno;
+use std::ffi::{CString, c_char};
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+
+/// A process id, as the calling process's pid namespace counts.
+pub type Pid = libc::pid_t;
+
+/// Which side of a fork this is.
+pub enum Forked<T> {
+    /// The new process.
+    Child,
+    /// The old one, with what it knows of the new one.
+    Parent(T),
+}
+
+/// Forks the calling process.
+///
+/// # Errors
+/// EAGAIN at a process limit, ENOMEM.
+pub fn fork() -> Result<Forked<Pid>, SysError> {
+    // SAFETY: only called by processes with one thread (the launcher before any runtime exists, and what is
+    // forked from it), so no lock can be held by a thread that the child does not have.
+    match unsafe { libc::fork() } {
+        -1 => Err(SysError::new("fork", "", Errno::last())),
+        0 => Ok(Forked::Child),
+        pid => Ok(Forked::Parent(pid)),
+    }
+}
+
+/// Clones the calling process into the new namespaces of `flags`, with a pidfd. With `for_parent` the child belongs
+/// to the caller's own parent (CLONE_PARENT, so that the runner itself waits for init) and ends without a signal.
+///
+/// # Errors
+/// EPERM or ENOSPC where namespaces are not to be had, ENOSYS where clone3 is blocked, EAGAIN.
+pub fn clone_into(flags: i32, for_parent: bool) -> Result<Forked<(Pid, OwnedFd)>, SysError> {
+    let mut pidfd: libc::c_int = -1;
+    let (parent, exit_signal) = if for_parent { (libc::CLONE_PARENT, 0) } else { (0, libc::SIGCHLD as u64) };
+    let args = libc::clone_args {
+        flags: (flags | parent | libc::CLONE_PIDFD) as u64,
+        pidfd: &raw mut pidfd as u64,
+        child_tid: 0,
+        parent_tid: 0,
+        exit_signal,
+        stack: 0,
+        stack_size: 0,
+        tls: 0,
+        set_tid: 0,
+        set_tid_size: 0,
+        cgroup: 0,
+    };
+    // SAFETY: without CLONE_VM this is a fork: the child goes on with its own copy of this stack. `args` and
+    // `pidfd` outlive the call. The caller has one thread (see `fork`).
+    let pid = unsafe { libc::syscall(libc::SYS_clone3, &raw const args, size_of::<libc::clone_args>()) };
+    match check("clone3", "namespaces", pid)? {
+        0 => Ok(Forked::Child),
+        // SAFETY: CLONE_PIDFD made the kernel store a new descriptor in `pidfd`; nothing else owns it.
+        pid => Ok(Forked::Parent((pid as Pid, unsafe { OwnedFd::from_raw_fd(pidfd) }))),
+    }
+}
+
+/// Ends this process at once: no destructors, no exit handlers (which belong to the process it was forked from).
+pub fn exit_now(code: i32) -> ! {
+    // SAFETY: takes an integer and does not return.
+    unsafe { libc::_exit(code) }
+}
+
+/// Sets every signal to its default action and unblocks all, whatever the caller of toolcell had set.
+pub fn reset_signals() {
+    for signal in 1..=64 {
+        // SAFETY: SIG_DFL installs no handler. Numbers that cannot be set (SIGKILL, SIGSTOP, the C library's own)
+        // are refused by the call, which is what is wanted.
+        unsafe { libc::signal(signal, libc::SIG_DFL) };
+    }
+    let _ = nix::sys::signal::SigSet::empty().thread_set_mask();
+}
+
+/// Takes the descriptors that came with a message; nothing else may own them.
+pub fn adopt(fds: &[i32]) -> Vec<OwnedFd> {
+    // SAFETY: the kernel made these descriptors for this process when it received the message (SCM_RIGHTS), and
+    // each is adopted once.
+    fds.iter().map(|fd| unsafe { OwnedFd::from_raw_fd(*fd) }).collect()
+}
+
+/// Marks every descriptor from `first` on close-on-exec.
+///
+/// # Errors
+/// ENOSYS before Linux 5.11.
+pub fn close_from(first: i32) -> Result<(), SysError> {
+    // SAFETY: takes three integers and changes only flags of this process's descriptors.
+    let done = unsafe {
+        libc::syscall(libc::SYS_close_range, first as libc::c_uint, libc::c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC)
+    };
+    check("close_range", "", done).map(|_| ())
+}
+
+/// Gives up every capability: bounding set, ambient set, and the thread's own sets.
+///
+/// # Errors
+/// EPERM when the bounding set may not be changed.
+pub fn cap_drop_all() -> Result<(), SysError> {
+    for cap in 0..64 {
+        // SAFETY: integers only.
+        if unsafe { libc::prctl(libc::PR_CAPBSET_DROP, cap, 0, 0, 0) } != 0 {
+            match Errno::last() {
+                // The first number the kernel does not know ends the list.
+                Errno::EINVAL => break,
+                errno => return Err(SysError::new("prctl", format!("PR_CAPBSET_DROP {cap}"), errno)),
+            }
+        }
+    }
+    // SAFETY: integers only.
+    unsafe { libc::prctl(libc::PR_CAP_AMBIENT, libc::PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) };
+    #[repr(C)]
+    struct Header {
+        version: u32,
+        pid: i32,
+    }
+    // _LINUX_CAPABILITY_VERSION_3 with its two 32-bit halves of (effective, permitted, inheritable).
+    let header = Header { version: 0x2008_0522, pid: 0 };
+    let none = [[0u32; 3]; 2];
+    // SAFETY: header and data have the layout capset(2) asks for with this version, and outlive the call.
+    let done = unsafe { libc::syscall(libc::SYS_capset, &raw const header, none.as_ptr()) };
+    check("capset", "", done).map(|_| ())
+}
+
+/// Installs a seccomp filter on this thread. Needs no_new_privs or CAP_SYS_ADMIN.
+///
+/// # Errors
+/// EINVAL for a program the kernel does not take, EACCES without no_new_privs.
+pub fn install_filter(program: &[libc::sock_filter]) -> Result<(), SysError> {
+    let prog = libc::sock_fprog { len: program.len() as u16, filter: program.as_ptr().cast_mut() };
+    // SAFETY: `prog` points at `program` with its true length; the kernel copies it during the call.
+    let done = unsafe { libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, 0, &raw const prog) };
+    check("seccomp", "filter", done).map(|_| ())
+}
+
+/// The kernel's Landlock ABI; 0 when it has none.
+pub fn landlock_abi() -> u32 {
+    // LANDLOCK_CREATE_RULESET_VERSION, with a null attribute: only asks for the version.
+    // SAFETY: a null pointer of size 0 is what landlock_create_ruleset(2) takes with this flag.
+    let abi = unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, std::ptr::null::<u8>(), 0usize, 1u32) };
+    u32::try_from(abi).unwrap_or(0)
+}
+
+/// Replaces this process by `program`. Returns only on failure.
+pub fn exec(program: &CString, argv: &[CString], env: &[CString]) -> Errno {
+    let pointers = |strings: &[CString]| -> Vec<*const c_char> {
+        strings.iter().map(|s| s.as_ptr()).chain(std::iter::once(std::ptr::null())).collect()
+    };
+    let (argv, env) = (pointers(argv), pointers(env));
+    // SAFETY: three NUL-terminated strings or null-terminated arrays of such, all alive during the call.
+    unsafe { libc::execve(program.as_ptr(), argv.as_ptr(), env.as_ptr()) };
+    Errno::last()
+}
+
+/// Sends a signal through a pidfd: never to a process that took over the number.
+///
+/// # Errors
+/// ESRCH when the process is gone.
+pub fn pidfd_kill(pidfd: BorrowedFd<'_>, signal: libc::c_int) -> Result<(), SysError> {
+    // SAFETY: integers and a null siginfo, which asks for kill(2)'s own.
+    let done = unsafe {
+        libc::syscall(libc::SYS_pidfd_send_signal, pidfd.as_raw_fd(), signal, std::ptr::null::<libc::siginfo_t>(), 0)
+    };
+    check("pidfd_send_signal", "init", done).map(|_| ())
+}
+
+/// Waits for the process of a pidfd, which has ended. __WALL because init is made with exit signal 0. ECHILD means
+/// somebody else has waited for it, and is no error.
+pub fn reap_pidfd(pidfd: BorrowedFd<'_>) {
+    // SAFETY: siginfo_t is plain data for which all zeroes is a value.
+    let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
+    let flags = libc::WEXITED | libc::WNOHANG | libc::__WALL;
+    // SAFETY: `info` outlives the call.
+    unsafe { libc::waitid(libc::P_PIDFD, pidfd.as_raw_fd() as libc::id_t, &raw mut info, flags) };
+}
+
+/// Makes reads and writes of a descriptor return instead of waiting.
+///
+/// # Errors
+/// EBADF.
+pub fn nonblocking(fd: BorrowedFd<'_>) -> Result<(), SysError> {
+    use nix::fcntl::{FcntlArg, OFlag, fcntl};
+    let flags = fcntl(fd, FcntlArg::F_GETFL).map_err(SysError::on("fcntl", "F_GETFL"))?;
+    let flags = OFlag::from_bits_retain(flags) | OFlag::O_NONBLOCK;
+    fcntl(fd, FcntlArg::F_SETFL(flags)).map_err(SysError::on("fcntl", "F_SETFL")).map(|_| ())
+}
