@@ -1,1 +1,23 @@
-fn main() {}
+//! The `toolcell` program.
+
+use std::ffi::OsString;
+use std::os::fd::AsFd;
+use std::process::ExitCode;
+use std::time::Instant;
+use toolcell::cell::{self, client::Seed};
+use toolcell::{cli, sys};
+
+fn main() -> ExitCode {
+    let accepted = Instant::now();
+    sys::adopt_signals();
+    let args: Vec<OsString> = std::env::args_os().collect();
+    if args.get(1).is_some_and(|word| word == cell::HELPER) {
+        return match std::io::stdin().as_fd().try_clone_to_owned() {
+            Ok(socket) => cell::launcher::run(socket, true),
+            Err(_) => ExitCode::from(70),
+        };
+    }
+    // Before anything starts a thread.
+    let seed = if cli::needs_launcher(&args) { Seed::fork(false).ok() } else { None };
+    ExitCode::from(cli::main(args, accepted, seed))
+}

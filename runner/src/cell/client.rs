@@ -88,7 +88,7 @@ impl Launcher {
     /// When the runtime cannot watch the socket.
     pub fn new(seed: Seed) -> Result<Self, SysError> {
         sys::nonblocking(seed.socket.as_fd())?;
-        let socket = AsyncFd::register(seed.socket).map_err(SysError::io("epoll", "launcher socket"))?;
+        let socket = watch(seed.socket, "launcher socket")?;
         Ok(Self { socket: Mutex::new(socket) })
     }
 
@@ -114,6 +114,11 @@ pub fn memory_file(name: &str, bytes: &[u8]) -> Result<OwnedFd, SysError> {
     file.write_all(bytes).map_err(SysError::io("write", name))?;
     std::io::Seek::rewind(&mut file).map_err(SysError::io("lseek", name))?;
     Ok(file.into())
+}
+
+/// Registers a descriptor with the runtime.
+pub fn watch(fd: OwnedFd, on: &str) -> Result<AsyncFd<OwnedFd>, SysError> {
+    sys::watch(fd).map_err(SysError::io("epoll", on))
 }
 
 async fn send(socket: &AsyncFd<OwnedFd>, spec: &OwnedFd, fds: &Descriptors) -> Result<(), SysError> {

@@ -223,7 +223,10 @@ impl Cell<'_> {
         let stop = self.wait(last);
         let tmp_full = scratch.is_some_and(|folder| is_full(&folder));
         let (end, leaked) = match stop {
-            Stop::Ended(end) => (end, self.clear(self.launch.limits.leak_window_ms)),
+            Stop::Ended(end) => {
+                send(self.report.as_fd(), &Report::ToolEnded(end));
+                (end, self.clear(self.launch.limits.leak_window_ms))
+            }
             Stop::Kill | Stop::Orphaned => {
                 let _ = self.sweep_kill();
                 let end = self.reap_tool();

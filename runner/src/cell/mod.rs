@@ -20,5 +20,7 @@ pub mod seccomp;
 mod stage;
 mod sweep;
 
+pub use stage::script_interpreter;
+
 /// The hidden argument by which `toolcell` becomes a launcher on its standard input.
 pub const HELPER: &str = "__launcher";

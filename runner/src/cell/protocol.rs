@@ -39,8 +39,6 @@ pub struct Launch {
     pub rlimits_stand_in: bool,
     /// Milliseconds after which init ends the call by itself, should the runner hang.
     pub last_resort_ms: u64,
-    /// Without a private root: the temporary folder on the host whose sub-folders the scratch folders are.
-    pub host_scratch: Option<Text>,
 }
 
 /// The descriptors that travel with a [`Launch`], in this order.
@@ -93,6 +91,8 @@ pub enum Report {
     Started,
     /// A step failed; nothing was executed.
     Failed(StageError),
+    /// The tool has ended; what it left behind is given a moment.
+    ToolEnded(crate::outcome::End),
     /// The tool has ended and nothing of the call is left but init.
     Ended(Ending),
 }

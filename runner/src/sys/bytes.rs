@@ -1,8 +1,9 @@
-//! Memory and device bits that have no safe wrapper.
+//! Memory, device and runtime bits that have no safe wrapper.
 
 use super::SysError;
 use nix::errno::Errno;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, OwnedFd};
+use tokio::io::unix::AsyncFd;
 
 unsafe extern "C" {
     static mut environ: *mut *mut libc::c_char;
@@ -28,6 +29,15 @@ pub fn environment_wipe() {
         }
         *list = std::ptr::null_mut();
     }
+}
+
+/// Registers a descriptor with the runtime, interest in reading and writing.
+///
+/// # Errors
+/// When the runtime cannot watch it.
+pub fn watch(fd: OwnedFd) -> std::io::Result<AsyncFd<OwnedFd>> {
+    // SAFETY: an OwnedFd names the same open descriptor until it is dropped, and the AsyncFd owns it.
+    unsafe { AsyncFd::register(fd) }.map_err(|failed| failed.into_parts().1)
 }
 
 /// Raises `lo` in the network namespace this process is in.

@@ -6,10 +6,10 @@ mod bytes;
 mod mount;
 mod process;
 
-pub use bytes::{environment_wipe, raise_loopback};
+pub use bytes::{environment_wipe, raise_loopback, watch};
 pub use mount::{Idmap, detached_tree, move_mount, tree_attributes};
 pub use process::{
-    Forked, Pid, adopt, cap_drop_all, clone_into, close_from, exec, exit_now, fork, install_filter, landlock_abi,
+    Forked, Pid, adopt, adopt_signals, cap_drop_all, clone_into, close_from, die_by, exec, exit_now, fork, install_filter, landlock_abi,
     nonblocking, pidfd_kill, reap_pidfd, reset_signals,
 };
 

@@ -77,6 +77,23 @@ pub fn reset_signals() {
     let _ = nix::sys::signal::SigSet::empty().thread_set_mask();
 }
 
+/// Makes a runner independent of a careless caller: unblocks every signal, and lets children be waited for even where
+/// the caller ignores SIGCHLD. Other dispositions (nohup's, a background shell's) are the caller's to choose.
+pub fn adopt_signals() {
+    // SAFETY: SIG_DFL installs no handler.
+    unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
+    let _ = nix::sys::signal::SigSet::empty().thread_set_mask();
+}
+
+/// Ends this process by a signal, as if it had never been caught.
+pub fn die_by(signal: i32) {
+    // SAFETY: SIG_DFL installs no handler; raise takes an integer.
+    unsafe {
+        libc::signal(signal, libc::SIG_DFL);
+        libc::raise(signal);
+    }
+}
+
 /// Takes the descriptors that came with a message; nothing else may own them.
 pub fn adopt(fds: &[i32]) -> Vec<OwnedFd> {
     // SAFETY: the kernel made these descriptors for this process when it received the message (SCM_RIGHTS), and

@@ -1,0 +1,111 @@
+//! The commands: one thin file each. stdout carries what was asked for and nothing else; words go to stderr.
+
+mod args;
+mod call;
+mod doctor;
+mod registry;
+mod say;
+
+use crate::cell::client::Seed;
+use crate::config::{Config, Sources};
+use crate::envelope::Envelope;
+use crate::exit_code::exit_code;
+use crate::host::Host;
+use crate::reason::Reason;
+use crate::refusal::Refusal;
+use crate::runner::Runner;
+use crate::trace::TraceContext;
+use args::{Cli, Command, Common};
+use clap::{CommandFactory, Parser};
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// Runs the command line and returns the exit code.
+///
+/// `accepted`: when this process started; deadlines count from here. `seed`: the launcher, where the command may
+/// need one.
+pub fn main(args: Vec<OsString>, accepted: Instant, seed: Option<Seed>) -> u8 {
+    match Cli::try_parse_from(&args) {
+        Ok(cli) => dispatch(cli, accepted, seed),
+        Err(error) => usage(&args, &error),
+    }
+}
+
+/// Whether a command line will need a launcher; asked before anything else, since it has to be forked first.
+pub fn needs_launcher(args: &[OsString]) -> bool {
+    args.iter().skip(1).any(|word| ["run", "exec", "doctor"].iter().any(|name| word == OsStr::new(name)))
+}
+
+fn dispatch(cli: Cli, accepted: Instant, seed: Option<Seed>) -> u8 {
+    let common = cli.common;
+    say::set_format(common.log_format == args::LogFormat::Json);
+    match cli.command {
+        Command::Run(run) => call::run(run, &common, accepted, seed),
+        Command::Exec(exec) => call::exec(exec, &common, accepted, seed),
+        Command::Plan(plan) => call::plan(plan, &common, accepted),
+        Command::List(list) => registry::list(&list, &common),
+        Command::Show(show) => registry::show(&show, &common),
+        Command::Doctor(doctor) => doctor::doctor(&doctor, &common, seed),
+        Command::Completions { shell } => {
+            let mut text = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "toolcell", &mut text);
+            say::out(&text)
+        }
+        Command::Man => {
+            let mut text = Vec::new();
+            match clap_mangen::Man::new(Cli::command()).render(&mut text) {
+                Ok(()) => say::out(&text),
+                Err(error) => say::refused(&Refusal::new(Reason::Internal, error.to_string())),
+            }
+        }
+    }
+}
+
+/// Help and version are answers; everything else clap stops at is a refusal, with an envelope where one is due.
+fn usage(args: &[OsString], error: &clap::Error) -> u8 {
+    if !error.use_stderr() {
+        let text = if say::colour(&std::io::stdout()) { error.render().ansi().to_string() } else { error.render().to_string() };
+        return say::out(text.as_bytes());
+    }
+    let text = if say::colour(&std::io::stderr()) { error.render().ansi().to_string() } else { error.render().to_string() };
+    say::err(text.trim_end());
+    let named = args.iter().skip(1).find(|word| !word.as_encoded_bytes().starts_with(b"-"));
+    let answers = named.is_some_and(|word| word == "run" || word == "exec");
+    if answers {
+        let plain = error.render().to_string();
+        let message = plain.trim_start_matches("error: ").lines().take_while(|line| !line.starts_with("Usage:"));
+        let message: Vec<&str> = message.map(str::trim).filter(|line| !line.is_empty()).collect();
+        let refusal = Refusal::new(Reason::Usage, message.join("; ")).hint("toolcell --help");
+        let id = uuid::Uuid::now_v7().to_string();
+        let envelope = Envelope::refused(id, None, &refusal, TraceContext::root().ids());
+        return print(&envelope, false);
+    }
+    64
+}
+
+/// Prints an envelope and says the exit code that goes with it.
+fn print(envelope: &Envelope, pretty: bool) -> u8 {
+    let mut text = envelope.to_json(pretty).into_bytes();
+    text.push(b'\n');
+    say::out(&text);
+    exit_code(envelope.status, envelope.error.as_ref())
+}
+
+/// The runner of this process, by flags, environment and files.
+fn runner(common: &Common) -> Result<Runner, Refusal> {
+    let cwd = std::env::current_dir()
+        .map_err(|error| Refusal::new(Reason::Usage, format!("the working directory cannot be read: {error}")).hint("cd to a folder that exists"))?;
+    let env = |name: &str| std::env::var_os(name);
+    let sources = Sources {
+        config: common.config.clone(),
+        registry: common.registry.clone(),
+        env: &env,
+        cwd: cwd.clone(),
+        uid: nix::unistd::geteuid().as_raw(),
+    };
+    let config = Config::load(&sources).map_err(crate::resolve::broken)?;
+    let host = Host::detect(config.identity);
+    let bin_dir = std::env::current_exe().ok().and_then(|exe| exe.parent().map(PathBuf::from)).unwrap_or_default();
+    Ok(Runner { config, host, cwd, bin_dir })
+}

@@ -1,0 +1,72 @@
+//! Where the config files are, and whether the user's may be trusted.
+
+use super::{Sources, absolute};
+use crate::file_error::FileError;
+use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+const NAME: &str = "toolcell.toml";
+
+/// The user's config.
+pub(super) enum User {
+    /// The file.
+    File(PathBuf),
+    /// No file, but the folder it would stand in.
+    Folder(PathBuf),
+    /// Neither XDG_CONFIG_HOME nor HOME is set.
+    Nowhere,
+}
+
+/// The file that a flag or the environment names, which then has to exist; else the one of the XDG folder.
+pub(super) fn user_file(sources: &Sources) -> Result<User, FileError> {
+    let flag = sources.config.clone().map(|path| (path, "--config"));
+    let named = flag.or_else(|| sources.var("TOOLCELL_CONFIG").map(|path| (path.into(), "TOOLCELL_CONFIG")));
+    if let Some((path, by)) = named {
+        let path = absolute(&sources.cwd, &path);
+        return match std::fs::metadata(&path) {
+            Ok(_) => Ok(User::File(path)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Err(FileError::new(path, "does not exist")
+                .hint(format!("{by} names it; correct the path, or leave {by} out"))),
+            Err(error) => Err(FileError::new(path, format!("cannot be read: {error}"))),
+        };
+    }
+    let folder = |name: &str| sources.var(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let Some(base) = folder("XDG_CONFIG_HOME").or_else(|| folder("HOME").map(|home| home.join(".config"))) else {
+        return Ok(User::Nowhere);
+    };
+    let folder = base.join("toolcell");
+    let path = folder.join(NAME);
+    match std::fs::metadata(&path) {
+        Ok(_) => Ok(User::File(path)),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            Ok(User::Folder(folder))
+        }
+        Err(error) => Err(FileError::new(path, format!("cannot be read: {error}"))),
+    }
+}
+
+/// The first toolcell.toml from the working directory up to the root, unless it is the user's own file.
+pub(super) fn upward_file(sources: &Sources, user: &User) -> Option<PathBuf> {
+    let found = sources.cwd.ancestors().map(|folder| folder.join(NAME)).find(|path| path.is_file())?;
+    let id = |path: &Path| std::fs::metadata(path).ok().map(|meta| (meta.dev(), meta.ino()));
+    match user {
+        User::File(own) if id(own) == id(&found) => None,
+        _ => Some(found),
+    }
+}
+
+/// Whoever can write the user's config can grant anything, so nobody else may.
+pub(super) fn check_owner(path: &Path, owner: u32, mode: u32, uid: u32) -> Result<(), FileError> {
+    let shown = path.display();
+    if owner != uid && owner != 0 {
+        let fact = format!("belongs to user id {owner}, not to you ({uid}) or root; it could grant anything");
+        return Err(FileError::new(path, fact).hint(format!("look at what it says, then: chown {uid} '{shown}'")));
+    }
+    if mode & 0o022 != 0 {
+        let fact =
+            format!("may be written by others than its owner (mode {:03o}); they could grant anything", mode & 0o777);
+        return Err(FileError::new(path, fact).hint(format!("chmod go-w '{shown}'")));
+    }
+    Ok(())
+}

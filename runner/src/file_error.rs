@@ -1,0 +1,271 @@
+//! What is wrong with a file: where, and the way out.
+
+use crate::json;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_path_to_error::{Path as SerdePath, Segment};
+use std::fs::Metadata;
+use std::io::Read as _;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+/// The most a contract, tool file, profile or config may hold. More is a mistake, and would be read into memory.
+pub const MAX_FILE: u64 = 16 << 20;
+
+/// A file that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileError {
+    /// Which file.
+    pub file: PathBuf,
+    /// The line, from 1, where the parser knows it.
+    pub line: Option<usize>,
+    /// The column, from 1, where the parser knows it.
+    pub column: Option<usize>,
+    /// JSON Pointer of the value within the file.
+    pub pointer: Option<String>,
+    /// The fact.
+    pub message: String,
+    /// The way out.
+    pub hint: Option<String>,
+}
+
+impl FileError {
+    /// A fact about a file.
+    pub fn new(file: impl Into<PathBuf>, message: impl Into<String>) -> Self {
+        Self { file: file.into(), line: None, column: None, pointer: None, message: message.into(), hint: None }
+    }
+
+    /// The same, of the value at `pointer`.
+    #[must_use]
+    pub fn at(mut self, pointer: impl Into<String>) -> Self {
+        self.pointer = Some(pointer.into());
+        self
+    }
+
+    /// The same, with the way out.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// The same, at a byte offset of the file's text.
+    #[must_use]
+    pub fn offset(mut self, text: &[u8], offset: usize) -> Self {
+        let before = &text[..offset.min(text.len())];
+        let line_start = before.iter().rposition(|&b| b == b'\n').map_or(0, |at| at + 1);
+        self.line = Some(before.iter().filter(|&&b| b == b'\n').count() + 1);
+        self.column = Some(String::from_utf8_lossy(&before[line_start..]).chars().count() + 1);
+        self
+    }
+}
+
+impl std::fmt::Display for FileError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.file.display())?;
+        if let Some(line) = self.line {
+            write!(f, ":{line}")?;
+            if let Some(column) = self.column {
+                write!(f, ":{column}")?;
+            }
+        }
+        match self.pointer.as_deref() {
+            Some(pointer) if !pointer.is_empty() => write!(f, ": {pointer}: {}", self.message),
+            _ => write!(f, ": {}", self.message),
+        }
+    }
+}
+
+impl std::error::Error for FileError {}
+
+/// A JSON Pointer token with its escapes.
+pub fn escape(token: &str) -> String {
+    token.replace('~', "~0").replace('/', "~1")
+}
+
+/// Reads a regular file, whole. A FIFO or a device is refused: opening one could wait for ever.
+pub fn read(path: &Path) -> Result<Vec<u8>, FileError> {
+    read_if(path, |_| Ok(()))
+}
+
+fn read_if(path: &Path, allowed: impl Fn(&Metadata) -> Result<(), FileError>) -> Result<Vec<u8>, FileError> {
+    let failed = |error: std::io::Error| FileError::new(path, format!("cannot be read: {error}"));
+    let file = std::fs::OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path).map_err(failed)?;
+    let metadata = file.metadata().map_err(failed)?;
+    allowed(&metadata)?;
+    if !metadata.is_file() {
+        return Err(FileError::new(path, "is not a regular file").hint("name a file, not a folder, a pipe or a device"));
+    }
+    let mut bytes = Vec::new();
+    file.take(MAX_FILE + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() as u64 > MAX_FILE {
+        return Err(FileError::new(path, format!("is larger than {MAX_FILE} bytes")));
+    }
+    Ok(bytes)
+}
+
+/// As [`read`], for text.
+pub fn read_text(path: &Path) -> Result<String, FileError> {
+    text(read(path)?, path)
+}
+
+/// As [`read_text`], for files that decide what is allowed: theirs is the word of whoever can write them, so they
+/// have to be owned by `uid` or root and be writable by no one else.
+pub fn read_owned(path: &Path, uid: u32) -> Result<String, FileError> {
+    let bytes = read_if(path, |metadata| {
+        if metadata.uid() != uid && metadata.uid() != 0 {
+            return Err(FileError::new(path, format!("is owned by user id {}", metadata.uid()))
+                .hint(format!("it has to be owned by you (user id {uid}) or root: chown {uid} {}", path.display())));
+        }
+        if metadata.mode() & 0o022 != 0 {
+            return Err(FileError::new(path, format!("is writable by others (mode {:04o})", metadata.mode() & 0o7777))
+                .hint(format!("chmod go-w {}", path.display())));
+        }
+        Ok(())
+    })?;
+    text(bytes, path)
+}
+
+fn text(bytes: Vec<u8>, path: &Path) -> Result<String, FileError> {
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        FileError::new(path, "is not UTF-8").offset(error.as_bytes(), at).hint("save the file as UTF-8")
+    })
+}
+
+/// Reads a type from strict JSON; duplicate keys are refused, and the error names the place.
+pub fn from_json<T: DeserializeOwned>(bytes: &[u8], file: &Path) -> Result<T, FileError> {
+    let checked = json::check(bytes).map_err(|error| {
+        let mut at = FileError::new(file, error.message).offset(bytes, error.offset);
+        at.hint = error.hint;
+        at
+    })?;
+    let start = checked.body.start;
+    let mut deserializer = serde_json::Deserializer::from_slice(&bytes[checked.body]);
+    serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
+        let pointer = pointer(error.path());
+        let inner = error.into_inner();
+        let full = inner.to_string();
+        let place = format!(" at line {} column {}", inner.line(), inner.column());
+        let message = full.strip_suffix(&place).unwrap_or(&full).to_owned();
+        let mut found = FileError::new(file, message).at(pointer);
+        if inner.line() > 0 {
+            // The parser counts from the body's start; what was skipped before it has lines too.
+            let skipped = bytes[..start].iter().filter(|&&b| b == b'\n').count();
+            found.line = Some(inner.line() + skipped);
+            found.column = Some(inner.column().max(1));
+        }
+        found.with_known_hint()
+    })
+}
+
+/// Reads a type from TOML; the error names the place.
+pub fn from_toml<T: DeserializeOwned>(text: &str, file: &Path) -> Result<T, FileError> {
+    let place = |error: &toml::de::Error| {
+        let found = FileError::new(file, error.message().trim_end().replace('\n', "; "));
+        match error.span() {
+            Some(span) => found.offset(text.as_bytes(), span.start),
+            None => found,
+        }
+    };
+    let deserializer = toml::Deserializer::parse(text).map_err(|error| place(&error))?;
+    serde_path_to_error::deserialize(deserializer).map_err(|error| {
+        let pointer = pointer(error.path());
+        place(error.inner()).at(pointer).with_known_hint()
+    })
+}
+
+impl FileError {
+    /// A message of the form `fact (hint: way out)` comes from a rule inside a `Deserialize`, which can carry one
+    /// string only; it is taken apart here.
+    fn with_known_hint(mut self) -> Self {
+        if let Some((fact, hint)) = self.message.clone().split_once(HINT) {
+            self.message = fact.to_owned();
+            self.hint = Some(hint.to_owned());
+        } else if self.message.starts_with("unknown field") || self.message.starts_with("unknown variant") {
+            self.hint = Some("remove it, or correct its spelling".into());
+        } else if self.message.starts_with("missing field") {
+            self.hint = Some("add it".into());
+        }
+        self
+    }
+}
+
+const HINT: &str = "\u{1}hint: ";
+
+/// An error of a rule inside a `Deserialize`, fact and way out.
+pub(crate) fn rule<E: serde::de::Error>(fact: impl std::fmt::Display, hint: impl std::fmt::Display) -> E {
+    E::custom(format_args!("{fact}{HINT}{hint}"))
+}
+
+/// Reads `schema`, which has to be 1.
+pub(crate) fn schema_one<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    match u64::deserialize(deserializer)? {
+        1 => Ok(1),
+        0 => Err(rule("schema 0 does not exist", "write 1")),
+        newer => Err(rule(format!("schema {newer} is newer than this toolcell, which reads 1"), "upgrade toolcell")),
+    }
+}
+
+fn pointer(path: &SerdePath) -> String {
+    path.iter().fold(String::new(), |pointer, segment| match segment {
+        Segment::Seq { index } => format!("{pointer}/{index}"),
+        Segment::Map { key } => format!("{pointer}/{}", escape(key)),
+        Segment::Enum { .. } | Segment::Unknown => pointer,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Sample {
+        #[serde(deserialize_with = "schema_one")]
+        #[allow(dead_code)]
+        schema: u64,
+        #[serde(default)]
+        #[allow(dead_code)]
+        map: BTreeMap<String, Vec<u8>>,
+    }
+
+    #[test]
+    fn json_errors_name_line_column_and_pointer() {
+        let error =
+            from_json::<Sample>(b"\n{\"schema\": 1,\n \"map\": {\"a/b~\": [1, -2]}}", Path::new("x.json")).unwrap_err();
+        assert_eq!(error.pointer.as_deref(), Some("/map/a~1b~0/1"));
+        assert_eq!(error.line, Some(3));
+        assert_eq!(error.message, "invalid value: integer `-2`, expected u8");
+        assert!(error.to_string().starts_with("x.json:3:"), "{error}");
+    }
+
+    #[test]
+    fn toml_errors_name_line_column_and_pointer() {
+        let error = from_toml::<Sample>("schema = 1\n[map]\n\"a/b\" = [1, \"x\"]\n", Path::new("x.toml")).unwrap_err();
+        assert_eq!(error.to_string(), "x.toml:3:13: /map/a~1b/1: invalid type: string \"x\", expected u8");
+        let error = from_toml::<Sample>("schema = 1\nmap = [\n", Path::new("x.toml")).unwrap_err();
+        assert_eq!(error.line, Some(2), "{error}");
+    }
+
+    #[test]
+    fn a_newer_schema_says_upgrade() {
+        let error = from_toml::<Sample>("schema = 2", Path::new("x.toml")).unwrap_err();
+        assert_eq!(error.to_string(), "x.toml:1:10: /schema: schema 2 is newer than this toolcell, which reads 1");
+        assert_eq!(error.hint.as_deref(), Some("upgrade toolcell"));
+    }
+
+    #[test]
+    fn an_unknown_key_has_the_way_out() {
+        let error = from_toml::<Sample>("schema = 1\nmpa = 2", Path::new("x.toml")).unwrap_err();
+        assert_eq!(error.to_string(), "x.toml:2:1: /mpa: unknown field `mpa`, expected `schema` or `map`");
+        assert_eq!(error.hint.as_deref(), Some("remove it, or correct its spelling"));
+    }
+
+    #[test]
+    fn a_folder_is_no_file() {
+        let error = read(Path::new("/")).unwrap_err();
+        assert_eq!(error.to_string(), "/: is not a regular file");
+    }
+}

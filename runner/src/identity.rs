@@ -1,0 +1,67 @@
+//! Host ids for the calls of a root runner: one for each call in flight, across all runners of the host, because
+//! processes of one id can signal each other and share its process limit.
+
+use crate::call::IdRange;
+use nix::fcntl::{Flock, FlockArg};
+use std::fs::{self, File, OpenOptions};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::Path;
+
+/// Where the locks stand: gone after a reboot, as the processes are.
+const FOLDER: &str = "/run/toolcell/ids";
+
+/// An id that nothing else uses while this value lives. The lock behind it vanishes with the process, however that
+/// ends.
+#[derive(Debug)]
+pub struct Lease {
+    /// The user and group id on the host.
+    pub id: u32,
+    _lock: Flock<File>,
+}
+
+impl Lease {
+    /// Takes a free id of the range.
+    ///
+    /// # Errors
+    /// When the folder cannot be used, or every id is taken.
+    pub fn take(range: IdRange) -> Result<Self, String> {
+        Self::take_in(Path::new(FOLDER), range)
+    }
+
+    fn take_in(folder: &Path, range: IdRange) -> Result<Self, String> {
+        let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
+        made.map_err(|error| format!("{}: {error}", folder.display()))?;
+        // From a different place for each process and call, so that many seldom try the same one.
+        let start = uuid::Uuid::new_v4().as_u128() as u32 % range.count.max(1);
+        for step in 0..range.count {
+            let offset = (start + step) % range.count;
+            let id = range.base + offset;
+            let path = folder.join(id.to_string());
+            let file = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(&path);
+            let file = file.map_err(|error| format!("{}: {error}", path.display()))?;
+            if let Ok(lock) = Flock::lock(file, FlockArg::LockExclusiveNonblock) {
+                return Ok(Self { id, _lock: lock });
+            }
+        }
+        Err(format!("all {} ids from {} on are in use", range.count, range.base))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_id_is_given_out_twice_and_a_dropped_one_comes_back() {
+        let folder = std::env::temp_dir().join(format!("toolcell-ids-{}", std::process::id()));
+        let range = IdRange { base: 1000, count: 3 };
+        let mut leases: Vec<Lease> = (0..3).map(|_| Lease::take_in(&folder, range).unwrap()).collect();
+        let mut ids: Vec<u32> = leases.iter().map(|lease| lease.id).collect();
+        ids.sort_unstable();
+        assert_eq!(ids, [1000, 1001, 1002]);
+        assert!(Lease::take_in(&folder, range).unwrap_err().contains("in use"));
+        let freed = leases.pop().unwrap().id;
+        assert_eq!(Lease::take_in(&folder, range).unwrap().id, freed);
+        fs::remove_dir_all(&folder).unwrap();
+    }
+}

@@ -1,0 +1,150 @@
+//! Strict JSON (RFC 8259), in linear time and bounded depth.
+//!
+//! serde_json keeps the last of two equal keys and says nothing; two readers of one document would then see different
+//! values. Everything that crosses the border of toolcell passes [`check`] first.
+
+mod keys;
+mod pointer;
+mod scan;
+#[cfg(test)]
+mod tests;
+
+pub use pointer::{PointerError, pointer_get, pointer_parse, pointer_set};
+
+use serde_json::Value;
+use serde_json::value::RawValue;
+use std::ops::Range;
+
+/// The deepest nesting that is read. serde_json refuses the next level.
+pub const MAX_DEPTH: usize = 127;
+
+const BOM: &[u8] = b"\xef\xbb\xbf";
+
+/// A document that passed [`check`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Checked {
+    /// Whether a byte-order mark stood in front; it is not part of `body`.
+    pub bom: bool,
+    /// Where the value stands, without outer white space.
+    pub body: Range<usize>,
+}
+
+/// Why a text is not JSON.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct JsonError {
+    /// Byte offset in the whole text.
+    pub offset: usize,
+    /// Which kind.
+    pub kind: JsonErrorKind,
+    /// The fact.
+    pub message: String,
+    /// The way out.
+    pub hint: Option<String>,
+}
+
+/// The kinds of [`JsonError`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum JsonErrorKind {
+    /// Nothing but white space.
+    Empty,
+    /// Bytes that are not UTF-8.
+    Utf8,
+    /// Something else stands where the value should begin.
+    NotJson,
+    /// NaN or Infinity.
+    NotANumber,
+    /// A key twice in one object.
+    DuplicateKey,
+    /// A key that serde_json keeps for itself.
+    ReservedKey,
+    /// Deeper than [`MAX_DEPTH`].
+    TooDeep,
+    /// An escaped surrogate without its other half.
+    LoneSurrogate,
+    /// A control character inside a string.
+    ControlCharacter,
+    /// More text after the value.
+    Trailing,
+    /// The text ends inside the value.
+    Truncated,
+    /// Any other breach of the grammar.
+    Syntax,
+}
+
+impl JsonError {
+    fn new(offset: usize, kind: JsonErrorKind, message: impl Into<String>) -> Self {
+        Self { offset, kind, message: message.into(), hint: None }
+    }
+
+    fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+/// Whether a byte-order mark stands in front.
+pub fn has_bom(bytes: &[u8]) -> bool {
+    bytes.starts_with(BOM)
+}
+
+/// Checks that `bytes` are exactly one JSON value. Exactly one byte-order mark is dropped and reported.
+pub fn check(bytes: &[u8]) -> Result<Checked, JsonError> {
+    let text = utf8(bytes)?;
+    let bom = has_bom(bytes);
+    let start = if bom { BOM.len() } else { 0 };
+    let body = scan::document(text, start..text.len(), MAX_DEPTH)?;
+    Ok(Checked { bom, body })
+}
+
+/// Reads exactly one value; numbers and key order stay as they were written.
+pub fn value(bytes: &[u8]) -> Result<Value, JsonError> {
+    let checked = check(bytes)?;
+    let start = checked.body.start;
+    serde_json::from_slice(&bytes[checked.body])
+        .map_err(|error| JsonError::new(start, JsonErrorKind::Syntax, error.to_string()))
+}
+
+/// Exactly one value, its text untouched but for a byte-order mark and outer white space.
+pub fn raw(bytes: &[u8]) -> Result<Box<RawValue>, JsonError> {
+    let checked = check(bytes)?;
+    raw_from(utf8(&bytes[checked.body])?.to_owned())
+}
+
+/// One value a line, made into the text of one array; nothing is `[]`, and blank lines are allowed.
+pub fn lines(bytes: &[u8]) -> Result<Box<RawValue>, JsonError> {
+    let text = utf8(bytes)?;
+    let mut at = if has_bom(bytes) { BOM.len() } else { 0 };
+    let mut array = String::with_capacity(text.len() + 2);
+    array.push('[');
+    for line in text[at..].split_inclusive('\n') {
+        let range = at..at + line.len();
+        at = range.end;
+        if line.bytes().all(|b| matches!(b, b' ' | b'\t' | b'\r' | b'\n')) {
+            continue;
+        }
+        if array.len() > 1 {
+            array.push(',');
+        }
+        // The array around the lines is a level too.
+        array.push_str(&text[scan::document(text, range, MAX_DEPTH - 1)?]);
+    }
+    array.push(']');
+    raw_from(array)
+}
+
+fn raw_from(text: String) -> Result<Box<RawValue>, JsonError> {
+    RawValue::from_string(text).map_err(|error| JsonError::new(0, JsonErrorKind::Syntax, error.to_string()))
+}
+
+fn utf8(bytes: &[u8]) -> Result<&str, JsonError> {
+    std::str::from_utf8(bytes).map_err(|error| {
+        let offset = error.valid_up_to();
+        let found = JsonError::new(offset, JsonErrorKind::Utf8, format!("bad UTF-8 at byte {offset}"));
+        if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
+            found.hint("the text is UTF-16; JSON is UTF-8")
+        } else {
+            found.hint("JSON is UTF-8; encode other bytes, for example as base64")
+        }
+    })
+}

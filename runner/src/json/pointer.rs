@@ -1,0 +1,166 @@
+//! JSON Pointers (RFC 6901).
+
+use super::MAX_DEPTH;
+use serde_json::{Map, Value};
+
+/// Why a pointer cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PointerError {
+    /// Neither empty nor beginning with `/`.
+    #[error("`{0}` is not a JSON Pointer: it has to be empty or begin with `/`")]
+    Start(String),
+    /// `~` without 0 or 1.
+    #[error("`{0}` is not a JSON Pointer: `~` has to be written `~0`, and `/` within a name `~1`")]
+    Escape(String),
+    /// More levels than a document may have.
+    #[error("the pointer has {0} levels; the most is {MAX_DEPTH}")]
+    TooDeep(usize),
+    /// Goes through a value that holds no others.
+    #[error("`{pointer}` goes through {found} at `{at}`, which has no members")]
+    Scalar {
+        /// The pointer.
+        pointer: String,
+        /// Where the value stands.
+        at: String,
+        /// Its type.
+        found: &'static str,
+    },
+    /// Not a place of the array.
+    #[error("`{pointer}` names no place of the array at `{at}`, which has {len} items; `-` appends")]
+    Index {
+        /// The pointer.
+        pointer: String,
+        /// Where the array stands.
+        at: String,
+        /// How many items it has.
+        len: usize,
+    },
+}
+
+/// The decoded names of a pointer.
+pub fn pointer_parse(pointer: &str) -> Result<Vec<String>, PointerError> {
+    if pointer.is_empty() {
+        return Ok(Vec::new());
+    }
+    let Some(rest) = pointer.strip_prefix('/') else { return Err(PointerError::Start(pointer.into())) };
+    let tokens: Vec<&str> = rest.split('/').collect();
+    if tokens.len() > MAX_DEPTH {
+        return Err(PointerError::TooDeep(tokens.len()));
+    }
+    tokens.into_iter().map(|token| unescape(token).ok_or_else(|| PointerError::Escape(pointer.into()))).collect()
+}
+
+fn unescape(token: &str) -> Option<String> {
+    let mut parts = token.split('~');
+    let mut name = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (escaped, rest) = match part.as_bytes().first()? {
+            b'0' => ('~', &part[1..]),
+            b'1' => ('/', &part[1..]),
+            _ => return None,
+        };
+        name.push(escaped);
+        name.push_str(rest);
+    }
+    Some(name)
+}
+
+/// The value at `pointer`; None: there is none, or the pointer is none.
+pub fn pointer_get<'a>(value: &'a Value, pointer: &str) -> Option<&'a Value> {
+    pointer_parse(pointer).ok()?.iter().try_fold(value, |value, token| match value {
+        Value::Object(map) => map.get(token),
+        Value::Array(items) => items.get(index(token)?),
+        _ => None,
+    })
+}
+
+/// An array index: no sign, no leading zero.
+fn index(token: &str) -> Option<usize> {
+    let canonical = token == "0" || (!token.starts_with('0') && token.bytes().all(|b| b.is_ascii_digit()));
+    if canonical { token.parse().ok() } else { None }
+}
+
+/// Puts `new` at `pointer`. Missing members of objects are made; nothing that holds no members is replaced on the way.
+pub fn pointer_set(value: &mut Value, pointer: &str, new: Value) -> Result<(), PointerError> {
+    let tokens = pointer_parse(pointer)?;
+    let mut place = value;
+    for (depth, token) in tokens.iter().enumerate() {
+        let at = || tokens[..depth].iter().map(|t| format!("/{}", crate::file_error::escape(t))).collect::<String>();
+        let empty = || if depth + 1 < tokens.len() { Value::Object(Map::new()) } else { Value::Null };
+        place = match place {
+            Value::Object(map) => map.entry(token.clone()).or_insert_with(empty),
+            Value::Array(items) => {
+                let len = items.len();
+                let index = if token == "-" { Some(len) } else { index(token).filter(|index| *index <= len) };
+                let Some(index) = index else {
+                    return Err(PointerError::Index { pointer: pointer.into(), at: at(), len });
+                };
+                if index == len {
+                    items.push(empty());
+                }
+                &mut items[index]
+            }
+            scalar => {
+                return Err(PointerError::Scalar { pointer: pointer.into(), at: at(), found: type_name(scalar) });
+            }
+        };
+    }
+    *place = new;
+    Ok(())
+}
+
+/// The JSON type in words.
+fn type_name(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn set(mut value: Value, pointer: &str) -> Result<Value, String> {
+        pointer_set(&mut value, pointer, json!("new")).map(|()| value).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn get_follows_names_and_indexes() {
+        let value = json!({"a/b": {"~": [10, 20]}, "": 1});
+        assert_eq!(pointer_get(&value, ""), Some(&value));
+        assert_eq!(pointer_get(&value, "/a~1b/~0/1"), Some(&json!(20)));
+        assert_eq!(pointer_get(&value, "/"), Some(&json!(1)));
+        for pointer in ["/a~1b/~0/01", "/a~1b/~0/-", "/a~1b/~0/+1", "/a~1b/~0/2", "a", "/~2"] {
+            assert_eq!(pointer_get(&value, pointer), None, "{pointer}");
+        }
+    }
+
+    #[test]
+    fn set_makes_what_is_missing() {
+        assert_eq!(set(json!({}), "/a/b/c").unwrap(), json!({"a": {"b": {"c": "new"}}}));
+        assert_eq!(set(json!({"a": [1]}), "/a/-").unwrap(), json!({"a": [1, "new"]}));
+        assert_eq!(set(json!({"a": [1]}), "/a/1/x").unwrap(), json!({"a": [1, {"x": "new"}]}));
+        assert_eq!(set(json!(1), "").unwrap(), json!("new"));
+    }
+
+    #[test]
+    fn each_error_says_what_is_wrong() {
+        assert_eq!(set(json!({}), "a").unwrap_err(), "`a` is not a JSON Pointer: it has to be empty or begin with `/`");
+        assert!(set(json!({}), "/a~").unwrap_err().contains("`~` has to be written `~0`"));
+        assert_eq!(
+            set(json!({"a": 1}), "/a/b").unwrap_err(),
+            "`/a/b` goes through a number at `/a`, which has no members"
+        );
+        assert_eq!(
+            set(json!([1]), "/2").unwrap_err(),
+            "`/2` names no place of the array at ``, which has 1 items; `-` appends"
+        );
+        assert_eq!(set(json!({}), &"/a".repeat(200)).unwrap_err(), "the pointer has 200 levels; the most is 127");
+    }
+}

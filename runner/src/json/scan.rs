@@ -1,0 +1,358 @@
+//! The scanner: one pass, an explicit stack, no recursion.
+
+use super::keys::Keys;
+use super::{JsonError, JsonErrorKind as Kind, MAX_DEPTH};
+use crate::file_error::escape;
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// Keys that serde_json's arbitrary_precision and raw_value use inside; an object with one would turn into a number.
+const RESERVED: [&str; 2] = ["$serde_json::private::Number", "$serde_json::private::RawValue"];
+/// How much of a text that is no JSON is shown.
+const SNIPPET: usize = 24;
+
+/// Checks that `text[range]` is one value; where it stands.
+pub(super) fn document(text: &str, range: Range<usize>, max_depth: usize) -> Result<Range<usize>, JsonError> {
+    let mut scanner = Scanner { text, at: range.start, end: range.end, root: 0, max_depth, stack: Vec::new() };
+    scanner.white();
+    if scanner.at == scanner.end {
+        return Err(JsonError::new(scanner.at, Kind::Empty, "the text is empty").hint("write one JSON value"));
+    }
+    scanner.root = scanner.at;
+    scanner.run()?;
+    let body = scanner.root..scanner.at;
+    scanner.white();
+    if scanner.at < scanner.end {
+        let at = scanner.at;
+        return Err(JsonError::new(at, Kind::Trailing, format!("trailing data at byte {at}"))
+            .hint("write one JSON value and nothing after it"));
+    }
+    Ok(body)
+}
+
+/// An open container.
+enum Frame<'a> {
+    Array { index: usize },
+    Object { keys: Keys<'a>, key: Cow<'a, str> },
+}
+
+/// What has to come next.
+#[derive(Clone, Copy)]
+enum Next {
+    Value,
+    ItemOrEnd,
+    KeyOrEnd,
+    After,
+}
+
+struct Scanner<'a> {
+    text: &'a str,
+    at: usize,
+    end: usize,
+    root: usize,
+    max_depth: usize,
+    stack: Vec<Frame<'a>>,
+}
+
+impl<'a> Scanner<'a> {
+    fn run(&mut self) -> Result<(), JsonError> {
+        let mut next = Next::Value;
+        loop {
+            // Before the white space, so that the body ends with the value.
+            if matches!(next, Next::After) && self.stack.is_empty() {
+                return Ok(());
+            }
+            self.white();
+            next = match next {
+                Next::Value => self.value()?,
+                Next::ItemOrEnd if self.peek() == Some(b']') => self.close(),
+                Next::ItemOrEnd => self.value()?,
+                Next::KeyOrEnd if self.peek() == Some(b'}') => self.close(),
+                Next::KeyOrEnd => self.key()?,
+                Next::After => self.after()?,
+            };
+        }
+    }
+
+    fn peek(&self) -> Option<u8> {
+        if self.at < self.end { self.text.as_bytes().get(self.at).copied() } else { None }
+    }
+
+    fn white(&mut self) {
+        while matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
+            self.at += 1;
+        }
+    }
+
+    fn rest(&self) -> &'a str {
+        &self.text[self.at..self.end]
+    }
+
+    fn close(&mut self) -> Next {
+        self.at += 1;
+        self.stack.pop();
+        Next::After
+    }
+
+    fn open(&mut self, frame: Frame<'a>, next: Next) -> Result<Next, JsonError> {
+        if self.stack.len() >= self.max_depth {
+            let message = format!("nested deeper than {MAX_DEPTH} at byte {}", self.at);
+            return Err(JsonError::new(self.at, Kind::TooDeep, message).hint("flatten the document"));
+        }
+        self.stack.push(frame);
+        self.at += 1;
+        Ok(next)
+    }
+
+    fn value(&mut self) -> Result<Next, JsonError> {
+        match self.peek() {
+            Some(b'{') => self.open(Frame::Object { keys: Keys::default(), key: Cow::Borrowed("") }, Next::KeyOrEnd),
+            Some(b'[') => self.open(Frame::Array { index: 0 }, Next::ItemOrEnd),
+            Some(b'"') => self.string().map(|_| Next::After),
+            Some(b'0'..=b'9') => self.number(),
+            Some(b'-') if !self.rest().starts_with("-Infinity") => self.number(),
+            None => Err(self.truncated("where a value has to stand")),
+            Some(_) => {
+                for word in ["true", "false", "null"] {
+                    if word_at(self.rest(), word) {
+                        self.at += word.len();
+                        return Ok(Next::After);
+                    }
+                    if !self.rest().is_empty() && self.at != self.root && word.starts_with(self.rest()) {
+                        return Err(self.truncated("inside a word"));
+                    }
+                }
+                Err(self.no_value())
+            }
+        }
+    }
+
+    /// The error for text that begins no value.
+    fn no_value(&self) -> JsonError {
+        let at = self.at;
+        let rest = self.rest();
+        for word in ["NaN", "Infinity", "-Infinity", "nan", "inf", "-inf"] {
+            if word_at(rest, word) {
+                return JsonError::new(at, Kind::NotANumber, format!("`{word}` at byte {at}"))
+                    .hint(format!("{} is not JSON; write null or leave the member out", word.trim_start_matches('-')));
+            }
+        }
+        if at == self.root {
+            let mut shown: String = rest.chars().take(SNIPPET).collect();
+            if shown.len() < rest.trim_end().len() {
+                shown.push_str("...");
+            }
+            return JsonError::new(at, Kind::NotJson, format!("not JSON at byte {at}: {shown:?}"))
+                .hint("write one JSON value and nothing before it");
+        }
+        self.unexpected("a value")
+    }
+
+    fn unexpected(&self, wanted: &str) -> JsonError {
+        let Some(found) = self.rest().chars().next() else { return self.truncated(&format!("before {wanted}")) };
+        JsonError::new(self.at, Kind::Syntax, format!("expected {wanted} at byte {}, found {found:?}", self.at))
+    }
+
+    fn truncated(&self, place: &str) -> JsonError {
+        JsonError::new(self.end, Kind::Truncated, format!("the document ends at byte {} {place}", self.end))
+            .hint("it was cut off; write it whole")
+    }
+
+    fn key(&mut self) -> Result<Next, JsonError> {
+        if self.peek() != Some(b'"') {
+            return Err(self.unexpected("a key in double quotes"));
+        }
+        let start = self.at;
+        let name = self.string()?;
+        if RESERVED.contains(&name.as_ref()) {
+            return Err(JsonError::new(
+                start,
+                Kind::ReservedKey,
+                format!("the key `{name}` at byte {start} is reserved"),
+            )
+            .hint("use another name"));
+        }
+        self.white();
+        if self.peek() != Some(b':') {
+            return Err(self.unexpected("`:`"));
+        }
+        self.at += 1;
+        let new = match self.stack.last_mut() {
+            Some(Frame::Object { keys, key }) => {
+                key.clone_from(&name);
+                keys.insert(name.clone())
+            }
+            _ => true,
+        };
+        if new {
+            return Ok(Next::Value);
+        }
+        let message = format!("duplicate key `{name}` at {}", self.pointer());
+        Err(JsonError::new(start, Kind::DuplicateKey, message).hint("keep one of the two"))
+    }
+
+    fn after(&mut self) -> Result<Next, JsonError> {
+        let found = self.peek();
+        match (self.stack.last_mut(), found) {
+            (None, _) => Ok(Next::After),
+            (Some(Frame::Array { index }), Some(b',')) => {
+                *index += 1;
+                self.at += 1;
+                Ok(Next::Value)
+            }
+            (Some(Frame::Object { .. }), Some(b',')) => {
+                self.at += 1;
+                self.white();
+                if self.peek() == Some(b'}') {
+                    return Err(self.unexpected("a key in double quotes"));
+                }
+                self.key()
+            }
+            (Some(Frame::Array { .. }), Some(b']')) | (Some(Frame::Object { .. }), Some(b'}')) => Ok(self.close()),
+            (Some(Frame::Array { .. }), None) => Err(self.truncated("inside an array")),
+            (Some(Frame::Object { .. }), None) => Err(self.truncated("inside an object")),
+            (Some(Frame::Array { .. }), Some(_)) => Err(self.unexpected("`,` or `]`")),
+            (Some(Frame::Object { .. }), Some(_)) => Err(self.unexpected("`,` or `}`")),
+        }
+    }
+
+    fn number(&mut self) -> Result<Next, JsonError> {
+        if self.peek() == Some(b'-') {
+            self.at += 1;
+        }
+        let zero = self.peek() == Some(b'0');
+        let digits = self.digits()?;
+        if zero && digits > 1 {
+            self.at -= digits - 1;
+            return Err(JsonError::new(
+                self.at,
+                Kind::Syntax,
+                format!("a digit after a leading 0 at byte {}", self.at),
+            ));
+        }
+        if self.peek() == Some(b'.') {
+            self.at += 1;
+            self.digits()?;
+        }
+        if matches!(self.peek(), Some(b'e' | b'E')) {
+            self.at += 1;
+            if matches!(self.peek(), Some(b'+' | b'-')) {
+                self.at += 1;
+            }
+            self.digits()?;
+        }
+        Ok(Next::After)
+    }
+
+    fn digits(&mut self) -> Result<usize, JsonError> {
+        let start = self.at;
+        while matches!(self.peek(), Some(b'0'..=b'9')) {
+            self.at += 1;
+        }
+        if self.at == start { Err(self.unexpected("a digit")) } else { Ok(self.at - start) }
+    }
+
+    /// Reads a string; its decoded text.
+    fn string(&mut self) -> Result<Cow<'a, str>, JsonError> {
+        self.at += 1;
+        let mut start = self.at;
+        let mut decoded: Option<String> = None;
+        loop {
+            let plain = self.rest().bytes().position(|b| b == b'"' || b == b'\\' || b < 0x20);
+            self.at = plain.map_or(self.end, |n| self.at + n);
+            match self.peek() {
+                None => return Err(self.truncated("inside a string")),
+                Some(b'"') => {
+                    let tail = &self.text[start..self.at];
+                    self.at += 1;
+                    return Ok(match decoded {
+                        None => Cow::Borrowed(tail),
+                        Some(text) => Cow::Owned(text + tail),
+                    });
+                }
+                Some(b'\\') => {
+                    let text = decoded.get_or_insert_default();
+                    text.push_str(&self.text[start..self.at]);
+                    let escaped = self.escape()?;
+                    text.push(escaped);
+                    start = self.at;
+                }
+                Some(control) => {
+                    let at = self.at;
+                    let message = format!("control character 0x{control:02x} in a string at byte {at}");
+                    return Err(
+                        JsonError::new(at, Kind::ControlCharacter, message).hint(format!("write \\u{control:04x}"))
+                    );
+                }
+            }
+        }
+    }
+
+    fn escape(&mut self) -> Result<char, JsonError> {
+        let start = self.at;
+        self.at += 1;
+        let Some(letter) = self.peek() else { return Err(self.truncated("inside a string")) };
+        let plain = match letter {
+            b'"' | b'\\' | b'/' => char::from(letter),
+            b'b' => '\u{8}',
+            b'f' => '\u{c}',
+            b'n' => '\n',
+            b'r' => '\r',
+            b't' => '\t',
+            b'u' => return self.unicode(start),
+            _ => {
+                let message = format!("unknown escape at byte {start}");
+                return Err(JsonError::new(start, Kind::Syntax, message).hint("write a backslash as \\\\"));
+            }
+        };
+        self.at += 1;
+        Ok(plain)
+    }
+
+    fn unicode(&mut self, start: usize) -> Result<char, JsonError> {
+        let lone = || {
+            JsonError::new(start, Kind::LoneSurrogate, format!("lone surrogate at byte {start}"))
+                .hint("an escaped surrogate needs its other half")
+        };
+        self.at += 1;
+        let high = self.hex()?;
+        if !(0xd800..0xe000).contains(&high) {
+            return char::from_u32(high).ok_or_else(lone);
+        }
+        if high >= 0xdc00 || !self.rest().starts_with("\\u") {
+            return Err(lone());
+        }
+        self.at += 2;
+        let low = self.hex()?;
+        if !(0xdc00..0xe000).contains(&low) {
+            return Err(lone());
+        }
+        char::from_u32(0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00)).ok_or_else(lone)
+    }
+
+    fn hex(&mut self) -> Result<u32, JsonError> {
+        let mut code = 0;
+        for _ in 0..4 {
+            let Some(digit) = self.peek() else { return Err(self.truncated("inside a string")) };
+            let Some(digit) = char::from(digit).to_digit(16) else {
+                return Err(self.unexpected("a hexadecimal digit"));
+            };
+            code = code * 16 + digit;
+            self.at += 1;
+        }
+        Ok(code)
+    }
+
+    /// Where the scanner stands.
+    fn pointer(&self) -> String {
+        self.stack.iter().fold(String::new(), |pointer, frame| match frame {
+            Frame::Array { index } => format!("{pointer}/{index}"),
+            Frame::Object { key, .. } => format!("{pointer}/{}", escape(key)),
+        })
+    }
+}
+
+/// Whether `text` begins with `word` as a whole word.
+fn word_at(text: &str, word: &str) -> bool {
+    text.strip_prefix(word).is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
+}

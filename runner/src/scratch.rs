@@ -1,0 +1,66 @@
+//! The temporary folder of a call without mounts: work, home and tmp below one 0700 folder on the host.
+
+use crate::call::Call;
+use crate::sys::SysError;
+use crate::text::Text;
+use std::fs;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+/// What stands in a Call for the attempt's own folder, at the beginning of a path.
+pub const PLACEHOLDER: &str = "{scratch}";
+
+/// The folder; removed with everything in it when dropped.
+#[derive(Debug)]
+pub struct Scratch {
+    path: PathBuf,
+    out: PathBuf,
+}
+
+impl Scratch {
+    /// Makes the folder and its sub-folders, under a name nobody else has.
+    pub fn make(call: &Call) -> Result<Self, SysError> {
+        let mut scratch = empty_folder()?;
+        scratch.out = Self::place(Some(&scratch), &call.out_dir).as_path().to_path_buf();
+        let folders = call.mounts.scratch.iter().map(|folder| Self::place(Some(&scratch), folder));
+        for folder in folders.map(|text| text.as_path().to_path_buf()).chain([scratch.out.clone()]) {
+            fs::create_dir_all(&folder).map_err(SysError::io("mkdir", folder.to_string_lossy()))?;
+        }
+        Ok(scratch)
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The text with the placeholder replaced; as it is where there is no folder.
+    pub fn place(scratch: Option<&Self>, text: &Text) -> Text {
+        match (scratch, text.as_bytes().strip_prefix(PLACEHOLDER.as_bytes())) {
+            (Some(scratch), Some(rest)) => {
+                let mut path = Text::from(scratch.path.as_path()).as_bytes().to_vec();
+                path.extend_from_slice(rest);
+                Text::from(path)
+            }
+            _ => text.clone(),
+        }
+    }
+
+    /// The out folder, opened.
+    pub fn out(&self) -> Option<OwnedFd> {
+        fs::File::open::<&Path>(&self.out).ok().map(OwnedFd::from)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.path);
+    }
+}
+
+/// An empty 0700 folder that is removed when dropped.
+pub fn empty_folder() -> Result<Scratch, SysError> {
+    let template = std::env::temp_dir().join("toolcell-XXXXXX");
+    let path = nix::unistd::mkdtemp(&template).map_err(SysError::on("mkdtemp", template.to_string_lossy()))?;
+    Ok(Scratch { out: path.clone(), path })
+}

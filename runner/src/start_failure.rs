@@ -1,0 +1,104 @@
+//! From a failed set-up step to the fact and the way out.
+
+use crate::cell::protocol::{StageError, Step};
+use crate::layer::Layer;
+use crate::outcome::{StartFailure, StartFailureKind};
+use crate::sys::SysError;
+use nix::errno::Errno;
+
+/// The failure a stage error amounts to.
+pub fn from_stage(error: &StageError) -> StartFailure {
+    let errno = Errno::from_raw(error.errno);
+    let kind = kind(error.step, errno);
+    let mut message = format!("step {}: {} {}: {}", error.step.name(), error.call, error.object, errno.desc());
+    if let Some(note) = &error.note {
+        message = format!("{}: {note}", error.object);
+    }
+    StartFailure {
+        kind,
+        step: error.step.name().to_owned(),
+        errno: Some(name(errno)),
+        object: error.object.clone(),
+        message,
+        hint: hint(error.step, errno, kind),
+    }
+}
+
+/// The runner's own fault.
+pub fn internal(error: SysError) -> StartFailure {
+    let exhausted = matches!(error.errno, Errno::EMFILE | Errno::ENFILE | Errno::ENOMEM | Errno::EAGAIN | Errno::ENOSPC);
+    StartFailure {
+        kind: if exhausted { StartFailureKind::Program } else { StartFailureKind::Internal },
+        step: "prepare".to_owned(),
+        errno: Some(name(error.errno)),
+        object: error.on.clone(),
+        message: error.to_string(),
+        hint: exhausted.then(|| "the host is out of descriptors, memory or processes: raise the limit or call less at once".to_owned()),
+    }
+}
+
+/// A required layer that is not to be had.
+pub fn sandbox(layer: Layer, why: impl Into<String>) -> StartFailure {
+    let why = why.into();
+    StartFailure {
+        kind: StartFailureKind::Sandbox,
+        step: "prepare".to_owned(),
+        errno: None,
+        object: layer.name().to_owned(),
+        message: format!("the layer {layer} is required and not to be had here: {why}"),
+        hint: Some(mend(layer).to_owned()),
+    }
+}
+
+fn name(errno: Errno) -> String {
+    format!("{errno:?}")
+}
+
+fn kind(step: Step, errno: Errno) -> StartFailureKind {
+    let exhausted = matches!(errno, Errno::EAGAIN | Errno::ENOMEM | Errno::EMFILE | Errno::ENFILE);
+    match step {
+        Step::Exec | Step::WorkDir => StartFailureKind::Program,
+        _ if exhausted => StartFailureKind::Program,
+        // A source that is gone is no fault of the sandbox.
+        Step::Trees if errno == Errno::ENOENT => StartFailureKind::Program,
+        Step::Receive | Step::Fork => StartFailureKind::Internal,
+        _ => StartFailureKind::Sandbox,
+    }
+}
+
+fn hint(step: Step, errno: Errno, kind: StartFailureKind) -> Option<String> {
+    let text = match (kind, step, errno) {
+        (StartFailureKind::Sandbox, Step::Clone | Step::Maps, Errno::ENOSPC) => {
+            "raise the limit: sysctl user.max_user_namespaces (and its siblings for the other namespaces)"
+        }
+        (StartFailureKind::Sandbox, Step::Clone, Errno::ENOSYS) => {
+            "clone3 is blocked, as a container's default seccomp profile does: allow it, or run under a profile for containers"
+        }
+        (StartFailureKind::Sandbox, ..) => mend(step.layer().unwrap_or(Layer::UserNs)),
+        (StartFailureKind::Program, Step::Exec, Errno::ENOENT) => {
+            "a bare name is looked up in /tool/bin, beside toolcell, then in /usr/local/bin, /usr/bin and /bin"
+        }
+        (StartFailureKind::Program, Step::Exec, Errno::EACCES) => {
+            "make the program executable for everyone; under `strict` only the tool's own program, its interpreter and loader may be executed"
+        }
+        (StartFailureKind::Program, Step::Exec, Errno::E2BIG) => "shorten the arguments, or pass the data on standard input",
+        _ => return None,
+    };
+    Some(text.to_owned())
+}
+
+/// What mends a missing layer.
+pub fn mend(layer: Layer) -> &'static str {
+    match layer {
+        Layer::UserNs => {
+            "allow user namespaces: sysctl kernel.unprivileged_userns_clone=1, or kernel.apparmor_restrict_unprivileged_userns=0, or in a container a seccomp profile that allows clone and unshare; `toolcell doctor` tells which"
+        }
+        Layer::Proc => "unmask /proc (Kubernetes: procMount: Unmasked), or do not require the layer proc",
+        Layer::Cgroup => {
+            "delegate a control group (systemd-run --user --scope -p Delegate=yes toolcell ...), or do not require the layer cgroup"
+        }
+        Layer::Landlock => "use a kernel with Landlock (5.13 or later, `landlock` in the lsm= list), or do not require the layer landlock",
+        Layer::Rlimits => "set kernel.core_pattern to a file or a pipe",
+        _ => "run on a host that allows it, or name the layer best_effort in a profile that the config grants",
+    }
+}
