@@ -257,6 +257,8 @@ pub struct LandlockRule {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Access {
+    /// List folders.
+    List,
     /// Open files for reading and list folders.
     Read,
     /// Execute files.

@@ -58,6 +58,7 @@ pub fn apply(section: &Landlock) -> Result<(), SysError> {
 
 fn rights_of(access: Access) -> BitFlags<AccessFs> {
     match access {
+        Access::List => AccessFs::ReadDir.into(),
         Access::Read => AccessFs::ReadFile | AccessFs::ReadDir,
         Access::Execute => AccessFs::Execute.into(),
         Access::Write => {

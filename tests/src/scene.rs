@@ -1,0 +1,266 @@
+//! A scene: a temporary folder with a registry, a working directory, a state folder and a configuration, in which the
+//! real binary is called with an environment built from nothing.
+
+use serde_json::{Value, json};
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+/// The workspace's folder.
+pub fn workspace() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("/")).to_path_buf()
+}
+
+/// The folder the workspace's binaries are built into: above the test executable's own `deps`.
+pub fn binary_dir() -> PathBuf {
+    let exe = std::env::current_exe().expect("a test knows its own path");
+    exe.ancestors().nth(2).expect("a test stands in target/.../deps").to_path_buf()
+}
+
+/// A binary of the workspace.
+///
+/// # Panics
+/// When it has not been built: `cargo test --workspace` builds all.
+pub fn binary(name: &str) -> PathBuf {
+    let path = binary_dir().join(name);
+    assert!(path.is_file(), "{} is not built; run the whole workspace's tests", path.display());
+    path
+}
+
+/// A temporary folder with everything a call needs. Removed when dropped.
+pub struct Scene {
+    root: PathBuf,
+    uid: Option<u32>,
+    env: Vec<(String, String)>,
+}
+
+impl Scene {
+    /// An empty scene. Everyone may enter it, so that it also serves calls made under another id.
+    pub fn new() -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let name = format!("toolcell-test-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        let root = std::env::temp_dir().join(name);
+        for folder in ["registry", "work", "config", "state", "home"] {
+            fs::create_dir_all(root.join(folder)).expect("a scene can be made");
+        }
+        Self { root: root.canonicalize().expect("the scene exists"), uid: None, env: Vec::new() }
+    }
+
+    /// The same scene, called as another user. Everything in it is given to that user.
+    pub fn as_uid(mut self, uid: u32) -> Self {
+        self.uid = Some(uid);
+        self
+    }
+
+    /// With a variable in toolcell's environment.
+    pub fn env(mut self, name: &str, value: &str) -> Self {
+        self.env.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// The scene's folder.
+    pub fn path(&self) -> &Path {
+        &self.root
+    }
+
+    /// The working directory of the calls.
+    pub fn work(&self) -> PathBuf {
+        self.root.join("work")
+    }
+
+    /// The registry.
+    pub fn registry(&self) -> PathBuf {
+        self.root.join("registry")
+    }
+
+    /// Writes a file below the scene, with the folders above it.
+    pub fn write(&self, path: &str, text: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.root.join(path);
+        fs::create_dir_all(path.parent().expect("below the scene")).expect("folders can be made");
+        fs::write(&path, text).expect("a file can be written");
+        path
+    }
+
+    /// Writes the user's configuration.
+    pub fn config(&self, text: &str) -> &Self {
+        let path = self.write("config/toolcell/toolcell.toml", text);
+        fs::set_permissions(path, fs::Permissions::from_mode(0o600)).expect("the mode can be set");
+        self
+    }
+
+    /// Adds a capability that takes any object and answers anything: a script below its folder, and what more
+    /// tool.toml says.
+    pub fn script(&self, id: &str, script: &str, tool_toml: &str) -> &Self {
+        let path = self.write(&format!("registry/{id}/run"), script);
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("the mode can be set");
+        self.capability(id, &json!({}), &format!("command = [\"./run\"]\n{tool_toml}"))
+    }
+
+    /// Adds a capability: members that replace the contract's defaults, and tool.toml without its first line.
+    pub fn capability(&self, id: &str, contract: &Value, tool_toml: &str) -> &Self {
+        let mut all = json!({
+            "schema": 1, "id": id.split('@').next(), "version": "1.0.0", "title": id, "description": "made for a test",
+            "input_schema": {"type": "object"},
+        });
+        for (key, value) in contract.as_object().expect("an object") {
+            all[key] = value.clone();
+        }
+        self.write(&format!("registry/{id}/capability.json"), format!("{all:#}"));
+        self.write(&format!("registry/{id}/tool.toml"), format!("schema = 1\n{tool_toml}"));
+        self
+    }
+
+    /// Calls a capability with an input.
+    pub fn run(&self, capability: &str, input: &Value, flags: &[&str]) -> Answer {
+        let mut args = vec!["run", capability];
+        args.extend(flags);
+        self.toolcell(&args, input.to_string().as_bytes())
+    }
+
+    /// Executes a command.
+    pub fn exec(&self, flags: &[&str], command: &[&str]) -> Answer {
+        let mut args = vec!["exec"];
+        args.extend(flags);
+        args.push("--");
+        args.extend(command);
+        self.toolcell(&args, b"")
+    }
+
+    /// The real binary as a command, ready for more; environment built from nothing.
+    pub fn command(&self) -> Command {
+        let mut command = match self.uid.filter(|uid| *uid != nix::unistd::geteuid().as_raw()) {
+            None => Command::new(binary("toolcell")),
+            Some(uid) => {
+                give_away(&self.root, uid);
+                let mut command = Command::new("setpriv");
+                command.args([format!("--reuid={uid}"), format!("--regid={uid}")]);
+                command.args(["--clear-groups", "--inh-caps=-all"]).arg(binary("toolcell"));
+                command
+            }
+        };
+        command
+            .env_clear()
+            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+            .env("HOME", self.root.join("home"))
+            .env("XDG_CONFIG_HOME", self.root.join("config"))
+            .env("TOOLCELL_STATE", self.root.join("state"))
+            .env("TOOLCELL_REGISTRY", self.registry())
+            .envs(self.env.iter().map(|(name, value)| (name, value)))
+            .current_dir(self.work());
+        command
+    }
+
+    /// Calls the binary with these arguments and this standard input, and reads all it says.
+    pub fn toolcell(&self, args: &[&str], stdin: &[u8]) -> Answer {
+        let begun = Instant::now();
+        let mut child = self
+            .command()
+            .args(args)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the binary starts");
+        let mut pipe = child.stdin.take().expect("a pipe");
+        let bytes = stdin.to_vec();
+        // A call that is refused may not read its input at all.
+        let feed = std::thread::spawn(move || pipe.write_all(&bytes).is_ok());
+        let output = child.wait_with_output().expect("the binary ends");
+        let _ = feed.join();
+        Answer {
+            code: output.status.code(),
+            stdout: output.stdout,
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+            took: begun.elapsed(),
+        }
+    }
+}
+
+impl Default for Scene {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Drop for Scene {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.root);
+    }
+}
+
+fn give_away(path: &Path, uid: u32) {
+    let _ = std::os::unix::fs::lchown(path, Some(uid), Some(uid));
+    if path.is_dir() && !path.is_symlink() {
+        for entry in fs::read_dir(path).into_iter().flatten().flatten() {
+            give_away(&entry.path(), uid);
+        }
+    }
+}
+
+/// What the binary answered.
+#[derive(Debug)]
+pub struct Answer {
+    /// Its exit code; None: it died by a signal.
+    pub code: Option<i32>,
+    /// Its standard output.
+    pub stdout: Vec<u8>,
+    /// Its standard error.
+    pub stderr: String,
+    /// How long it took.
+    pub took: Duration,
+}
+
+impl Answer {
+    /// Standard output as the one JSON value it has to be.
+    ///
+    /// # Panics
+    /// When it is not.
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.stdout)
+            .unwrap_or_else(|error| panic!("{error}: {:?}\n{}", String::from_utf8_lossy(&self.stdout), self.stderr))
+    }
+
+    /// A part of the envelope, by JSON Pointer; null where there is none.
+    pub fn at(&self, pointer: &str) -> Value {
+        self.json().pointer(pointer).cloned().unwrap_or(Value::Null)
+    }
+
+    /// The envelope's status.
+    pub fn status(&self) -> String {
+        self.at("/status").as_str().unwrap_or_default().to_owned()
+    }
+
+    /// The envelope's reason; empty for `ok`.
+    pub fn reason(&self) -> String {
+        self.at("/error/reason").as_str().unwrap_or_default().to_owned()
+    }
+
+    /// The codes of the envelope's warnings.
+    pub fn warnings(&self) -> Vec<String> {
+        let all = self.at("/warnings");
+        let codes = all.as_array().into_iter().flatten().map(|one| one["code"].as_str().unwrap_or_default().to_owned());
+        codes.collect()
+    }
+
+    /// The output of an `ok` call.
+    ///
+    /// # Panics
+    /// With the whole envelope, when the call did not end `ok`.
+    pub fn output(&self) -> Value {
+        assert_eq!(self.status(), "ok", "{:#}", self.json());
+        self.at("/output")
+    }
+
+    /// Asserts status and reason, showing the whole envelope when they differ.
+    ///
+    /// # Panics
+    /// When they differ.
+    pub fn expect(&self, status: &str, reason: &str) -> &Self {
+        assert_eq!((self.status().as_str(), self.reason().as_str()), (status, reason), "{:#}", self.json());
+        self
+    }
+}
