@@ -130,9 +130,11 @@ fn ended() -> StartFailure {
 
 fn group(host: &Host, attempt: &Attempt<'_>, need: Need, layers: &mut Layers) -> Result<Option<Group>, StartFailure> {
     let id = uuid::Uuid::new_v4().simple().to_string();
-    let made = host.cgroup.as_ref().map_err(Clone::clone).and_then(|place| {
-        Group::create(place, &id, &attempt.call.limits).map_err(|error| error.to_string())
-    });
+    let made = host
+        .cgroup
+        .as_ref()
+        .map_err(Clone::clone)
+        .and_then(|place| Group::create(place, &id, &attempt.call.limits).map_err(|error| error.to_string()));
     match made {
         Ok(group) => {
             let report = match group.lacking.first() {
@@ -208,8 +210,7 @@ async fn launch(launcher: &Launcher, host: &Host, attempt: &Attempt<'_>, prepare
     };
     let Ends { report, lifeline, feed, stdout, stderr } = live;
     let live = Live { pidfd, report, lifeline, feed, stdout, stderr };
-    let bounds =
-        Bounds { deadline: attempt.deadline, limits: &attempt.call.limits, cancel: attempt.cancel.clone() };
+    let bounds = Bounds { deadline: attempt.deadline, limits: &attempt.call.limits, cancel: attempt.cancel.clone() };
     match supervise(live, bounds).await {
         Ok(over) => conclude(attempt, prepared, over, begun),
         Err(error) => unstarted(host, attempt, internal(error)),
@@ -339,6 +340,7 @@ fn silent(started: bool, ended: bool) -> Option<StartFailure> {
     if started || ended {
         return None;
     }
-    let error = StageError::new(Step::Fork, SysError::new("init", "ended before the tool started", nix::errno::Errno::EPIPE));
+    let error =
+        StageError::new(Step::Fork, SysError::new("init", "ended before the tool started", nix::errno::Errno::EPIPE));
     Some(from_stage(&error))
 }

@@ -27,7 +27,9 @@ impl Host {
         Self {
             uid,
             gid: nix::unistd::getegid().as_raw(),
-            root: uid == 0 && maps_hold(&read("/proc/self/uid_map"), ids) && maps_hold(&read("/proc/self/gid_map"), ids),
+            root: uid == 0
+                && maps_hold(&read("/proc/self/uid_map"), ids)
+                && maps_hold(&read("/proc/self/gid_map"), ids),
             landlock_abi: sys::landlock_abi(),
             cgroup: Place::find(),
             core_limit_holds: !read("/proc/sys/kernel/core_pattern").starts_with('@'),

@@ -1,6 +1,7 @@
 //! The runner: prepare, execute, observe. The only place that knows the whole path of a call; every front is a thin
 //! layer on [`Runner::call`].
 
+use crate::Answered;
 use crate::attempt::{self, Attempt};
 use crate::call::{Call, StdoutKind};
 use crate::cell::client::Launcher;
@@ -14,7 +15,6 @@ use crate::refusal::Refusal;
 use crate::registry::Registry;
 use crate::resolve::{self, Context, ExecRequest, Input, Resolved, Tighten};
 use crate::trace::TraceContext;
-use crate::Answered;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};

@@ -13,6 +13,10 @@ pub fn all() -> Vec<(&'static str, Value)> {
         ("envelope", versioned(written::<Envelope>(), envelope::SCHEMA)),
         ("call", versioned(read::<Call>(), call::SCHEMA)),
         ("outcome", read::<Outcome>()),
+        ("capability", read::<crate::capability::Capability>()),
+        ("tool", read::<crate::tool::ToolToml>()),
+        ("profile", read::<crate::profile::ProfileFile>()),
+        ("config", read::<crate::config::ConfigFile>()),
     ]
 }
 

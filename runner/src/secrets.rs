@@ -105,10 +105,14 @@ fn value_of(secret: &SecretRef) -> Result<Vec<u8>, StartFailure> {
             }
         },
         Some(SecretSource::File(path)) => {
-            let read = std::fs::metadata(path.as_path())
-                .and_then(|data| if data.len() > MAX { Ok(vec![0; MAX as usize + 1]) } else { std::fs::read(path.as_path()) });
+            let read = std::fs::metadata(path.as_path()).and_then(|data| {
+                if data.len() > MAX { Ok(vec![0; MAX as usize + 1]) } else { std::fs::read(path.as_path()) }
+            });
             let mut value = read.map_err(|error| {
-                missing(format!("the secret `{name}` has no value: {path}: {error}"), "make the file readable to toolcell")
+                missing(
+                    format!("the secret `{name}` has no value: {path}: {error}"),
+                    "make the file readable to toolcell",
+                )
             })?;
             if value.last() == Some(&b'\n') {
                 value.pop();

@@ -26,14 +26,17 @@ pub fn from_stage(error: &StageError) -> StartFailure {
 
 /// The runner's own fault.
 pub fn internal(error: SysError) -> StartFailure {
-    let exhausted = matches!(error.errno, Errno::EMFILE | Errno::ENFILE | Errno::ENOMEM | Errno::EAGAIN | Errno::ENOSPC);
+    let exhausted =
+        matches!(error.errno, Errno::EMFILE | Errno::ENFILE | Errno::ENOMEM | Errno::EAGAIN | Errno::ENOSPC);
     StartFailure {
         kind: if exhausted { StartFailureKind::Program } else { StartFailureKind::Internal },
         step: "prepare".to_owned(),
         errno: Some(name(error.errno)),
         object: error.on.clone(),
         message: error.to_string(),
-        hint: exhausted.then(|| "the host is out of descriptors, memory or processes: raise the limit or call less at once".to_owned()),
+        hint: exhausted.then(|| {
+            "the host is out of descriptors, memory or processes: raise the limit or call less at once".to_owned()
+        }),
     }
 }
 
@@ -81,7 +84,9 @@ fn hint(step: Step, errno: Errno, kind: StartFailureKind) -> Option<String> {
         (StartFailureKind::Program, Step::Exec, Errno::EACCES) => {
             "make the program executable for everyone; under `strict` only the tool's own program, its interpreter and loader may be executed"
         }
-        (StartFailureKind::Program, Step::Exec, Errno::E2BIG) => "shorten the arguments, or pass the data on standard input",
+        (StartFailureKind::Program, Step::Exec, Errno::E2BIG) => {
+            "shorten the arguments, or pass the data on standard input"
+        }
         _ => return None,
     };
     Some(text.to_owned())
@@ -97,7 +102,9 @@ pub fn mend(layer: Layer) -> &'static str {
         Layer::Cgroup => {
             "delegate a control group (systemd-run --user --scope -p Delegate=yes toolcell ...), or do not require the layer cgroup"
         }
-        Layer::Landlock => "use a kernel with Landlock (5.13 or later, `landlock` in the lsm= list), or do not require the layer landlock",
+        Layer::Landlock => {
+            "use a kernel with Landlock (5.13 or later, `landlock` in the lsm= list), or do not require the layer landlock"
+        }
         Layer::Rlimits => "set kernel.core_pattern to a file or a pipe",
         _ => "run on a host that allows it, or name the layer best_effort in a profile that the config grants",
     }

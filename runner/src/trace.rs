@@ -54,8 +54,7 @@ impl TraceContext {
     /// The variables that carry this context into a tool: W3C names, and the alias OTEL_TRACEPARENT.
     pub fn variables(&self) -> Vec<(String, String)> {
         let parent = format!("00-{}-{}-{:02x}", self.trace_id, self.span_id, self.flags & 1);
-        let mut variables =
-            vec![("TRACEPARENT".to_owned(), parent.clone()), ("OTEL_TRACEPARENT".to_owned(), parent)];
+        let mut variables = vec![("TRACEPARENT".to_owned(), parent.clone()), ("OTEL_TRACEPARENT".to_owned(), parent)];
         variables.extend(self.state.clone().map(|state| ("TRACESTATE".to_owned(), state)));
         variables
     }
@@ -96,7 +95,9 @@ mod tests {
     #[test]
     fn malformed_parents_are_refused_and_later_versions_taken() {
         for bad in [
-            "", "00", "00-0AF7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+            "",
+            "00",
+            "00-0AF7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
             "00-00000000000000000000000000000000-b7ad6b7169203331-01",
             "00-0af7651916cd43dd8448eb211c80319c-0000000000000000-01",
             "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-x",

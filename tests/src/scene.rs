@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -44,16 +45,30 @@ impl Scene {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let name = format!("toolcell-test-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
         let root = std::env::temp_dir().join(name);
-        for folder in ["registry", "work", "config", "state", "home"] {
+        for folder in ["registry", "work", "config", "state", "home", "tmp"] {
             fs::create_dir_all(root.join(folder)).expect("a scene can be made");
         }
         Self { root: root.canonicalize().expect("the scene exists"), uid: None, env: Vec::new() }
+    }
+
+    /// Scenes for every kind of caller that can be had here: the present user and, for root, an ordinary one too.
+    pub fn everyone() -> Vec<Self> {
+        let mut scenes = vec![Self::new()];
+        if crate::needs::is_root() {
+            scenes.push(Self::new().as_uid(65534));
+        }
+        scenes
     }
 
     /// The same scene, called as another user. Everything in it is given to that user.
     pub fn as_uid(mut self, uid: u32) -> Self {
         self.uid = Some(uid);
         self
+    }
+
+    /// Whether the calls are made with root's rights.
+    pub fn calls_as_root(&self) -> bool {
+        self.uid.map_or_else(crate::needs::is_root, |uid| uid == 0)
     }
 
     /// With a variable in toolcell's environment.
@@ -147,6 +162,7 @@ impl Scene {
             .env("PATH", "/usr/local/bin:/usr/bin:/bin")
             .env("HOME", self.root.join("home"))
             .env("XDG_CONFIG_HOME", self.root.join("config"))
+            .env("TMPDIR", self.root.join("tmp"))
             .env("TOOLCELL_STATE", self.root.join("state"))
             .env("TOOLCELL_REGISTRY", self.registry())
             .envs(self.env.iter().map(|(name, value)| (name, value)))
@@ -156,28 +172,29 @@ impl Scene {
 
     /// Calls the binary with these arguments and this standard input, and reads all it says.
     pub fn toolcell(&self, args: &[&str], stdin: &[u8]) -> Answer {
-        let begun = Instant::now();
-        let mut child = self
-            .command()
-            .args(args)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the binary starts");
-        let mut pipe = child.stdin.take().expect("a pipe");
-        let bytes = stdin.to_vec();
-        // A call that is refused may not read its input at all.
-        let feed = std::thread::spawn(move || pipe.write_all(&bytes).is_ok());
-        let output = child.wait_with_output().expect("the binary ends");
-        let _ = feed.join();
-        Answer {
-            code: output.status.code(),
-            stdout: output.stdout,
-            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
-            took: begun.elapsed(),
-        }
+        finish(self.command().args(args), stdin)
     }
+}
+
+/// Starts a command with this standard input, and reads all it says.
+///
+/// # Panics
+/// When it cannot be started.
+pub fn finish(command: &mut Command, stdin: &[u8]) -> Answer {
+    let begun = Instant::now();
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary starts");
+    let mut pipe = child.stdin.take().expect("a pipe");
+    let bytes = stdin.to_vec();
+    // A call that is refused may not read its input at all.
+    let feed = std::thread::spawn(move || pipe.write_all(&bytes).is_ok());
+    let output = child.wait_with_output().expect("the binary ends");
+    let _ = feed.join();
+    Answer::of(output, begun.elapsed())
 }
 
 impl Default for Scene {
@@ -206,6 +223,8 @@ fn give_away(path: &Path, uid: u32) {
 pub struct Answer {
     /// Its exit code; None: it died by a signal.
     pub code: Option<i32>,
+    /// The signal it died by.
+    pub signal: Option<i32>,
     /// Its standard output.
     pub stdout: Vec<u8>,
     /// Its standard error.
@@ -215,6 +234,17 @@ pub struct Answer {
 }
 
 impl Answer {
+    /// What a process said until it ended.
+    pub fn of(output: std::process::Output, took: Duration) -> Self {
+        Self {
+            code: output.status.code(),
+            signal: output.status.signal(),
+            stdout: output.stdout,
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+            took,
+        }
+    }
+
     /// Standard output as the one JSON value it has to be.
     ///
     /// # Panics

@@ -69,8 +69,9 @@ fn live(launch: &Launch, birth: Birth) -> Result<(), StageError> {
     oom.raise();
     let (go, release) = nix::unistd::pipe().map_err(SysError::on("pipe", "")).map_err(StageError::at(Step::Fork))?;
     let streams = Streams { stdio: birth.stdio, secrets: birth.secrets, cgroups: birth.cgroups, go };
-    let (executed, exec_mark) =
-        nix::unistd::pipe2(nix::fcntl::OFlag::O_CLOEXEC).map_err(SysError::on("pipe", "")).map_err(StageError::at(Step::Fork))?;
+    let (executed, exec_mark) = nix::unistd::pipe2(nix::fcntl::OFlag::O_CLOEXEC)
+        .map_err(SysError::on("pipe", ""))
+        .map_err(StageError::at(Step::Fork))?;
     let tool = match sys::fork().map_err(StageError::at(Step::Fork))? {
         Forked::Child => {
             drop((release, executed));
@@ -151,7 +152,8 @@ fn watch_children() -> Result<SignalFd, SysError> {
     let mut set = SigSet::empty();
     set.add(Signal::SIGCHLD);
     sigprocmask(SigmaskHow::SIG_SETMASK, Some(&set), None).map_err(SysError::on("sigprocmask", "SIGCHLD"))?;
-    SignalFd::with_flags(&set, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK).map_err(SysError::on("signalfd", "SIGCHLD"))
+    SignalFd::with_flags(&set, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)
+        .map_err(SysError::on("signalfd", "SIGCHLD"))
 }
 
 /// This process's own oom_score_adj. Opened early: once the root has changed there may be no /proc, and once the

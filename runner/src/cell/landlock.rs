@@ -3,8 +3,8 @@
 use crate::call::{Access, Landlock};
 use crate::sys::SysError;
 use landlock::{
-    ABI, Access as _, AccessFs, BitFlags, CompatLevel, Compatible, PathBeneath, Ruleset, RulesetAttr, RulesetCreatedAttr,
-    RulesetStatus, Scope,
+    ABI, Access as _, AccessFs, BitFlags, CompatLevel, Compatible, PathBeneath, Ruleset, RulesetAttr,
+    RulesetCreatedAttr, RulesetStatus, Scope,
 };
 use nix::errno::Errno;
 use std::os::fd::OwnedFd;
@@ -62,7 +62,8 @@ fn rights_of(access: Access) -> BitFlags<AccessFs> {
         Access::Read => AccessFs::ReadFile | AccessFs::ReadDir,
         Access::Execute => AccessFs::Execute.into(),
         Access::Write => {
-            AccessFs::from_write(NEWEST) & !BitFlags::from(AccessFs::IoctlDev | AccessFs::MakeChar | AccessFs::MakeBlock)
+            AccessFs::from_write(NEWEST)
+                & !(AccessFs::IoctlDev | AccessFs::MakeChar | AccessFs::MakeBlock)
         }
         Access::Device => AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::IoctlDev | AccessFs::Truncate,
     }

@@ -180,7 +180,10 @@ impl Request {
         let secrets = if manifest.secrets { Some(next()?) } else { None };
         let cgroups = (0..manifest.cgroups).map(|_| next()).collect::<Result<_, _>>()?;
         let mut bytes = Vec::new();
-        file.rewind().and_then(|()| file.read_to_end(&mut bytes)).map_err(SysError::io("read", "launch")).map_err(&at)?;
+        file.rewind()
+            .and_then(|()| file.read_to_end(&mut bytes))
+            .map_err(SysError::io("read", "launch"))
+            .map_err(&at)?;
         let launch = serde_json::from_slice(&bytes).map_err(|error| {
             let mut failed = at(SysError::new("read", "launch", Errno::EBADMSG));
             failed.note = Some(error.to_string());

@@ -42,9 +42,8 @@ impl OwnerMaps {
     /// Makes the namespace in which files of `owner` belong to `outside`, unless it is there.
     pub fn make(&mut self, owner: Owner, outside: (u32, u32)) -> Result<(), StageError> {
         let key = (owner.uid, owner.gid, outside.0, outside.1);
-        if !self.0.contains_key(&key) {
-            let made = make_owner_map(owner, outside).map_err(StageError::at(Step::Trees))?;
-            self.0.insert(key, made);
+        if let std::collections::hash_map::Entry::Vacant(place) = self.0.entry(key) {
+            place.insert(make_owner_map(owner, outside).map_err(StageError::at(Step::Trees))?);
         }
         Ok(())
     }

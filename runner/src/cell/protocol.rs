@@ -176,8 +176,6 @@ macro_rules! steps {
     };
 }
 
-
-
 steps! {
     /// The launcher reads the call and its descriptors.
     Receive "receive" None;

@@ -22,7 +22,13 @@ const INPUT_MAX: u64 = 64 << 20;
 pub fn run(run: Run, common: &Common, accepted: Instant, seed: Option<Seed>) -> u8 {
     let request = input(&run.input).and_then(|input| {
         record(&run.answer)?;
-        Ok(request(What::Capability { reference: run.capability, input }, run.limits.tighten(), run.identity, &run.answer, accepted))
+        Ok(request(
+            What::Capability { reference: run.capability, input },
+            run.limits.tighten(),
+            run.identity,
+            &run.answer,
+            accepted,
+        ))
     });
     answer(request, common, seed, run.answer.pretty)
 }
@@ -90,7 +96,7 @@ fn input(args: &InputArgs) -> Result<Input, Refusal> {
         None => Some(read(Path::new("-"), "standard input")?),
     };
     // A pipe that brings nothing means the same as no pipe when values are set by flag.
-    let bytes = bytes.filter(|bytes| !(bytes.is_empty() && !args.set.is_empty()));
+    let bytes = bytes.filter(|bytes| !bytes.is_empty() || args.set.is_empty());
     Ok(Input { bytes, set: args.set.clone() })
 }
 
@@ -108,9 +114,13 @@ fn read(path: &Path, flag: &str) -> Result<Vec<u8>, Refusal> {
     } else {
         std::fs::File::open(path).and_then(|file| file.take(INPUT_MAX + 1).read_to_end(&mut bytes))
     };
-    read.map_err(|error| usage(format!("{flag}: {shown}: {error}")).hint("name a file that can be read, or - for standard input"))?;
+    read.map_err(|error| {
+        usage(format!("{flag}: {shown}: {error}")).hint("name a file that can be read, or - for standard input")
+    })?;
     if bytes.len() as u64 > INPUT_MAX {
-        return Err(usage(format!("{flag}: {shown} is larger than 64 MiB")).hint("pass large data as a file the tool is given"));
+        return Err(
+            usage(format!("{flag}: {shown} is larger than 64 MiB")).hint("pass large data as a file the tool is given")
+        );
     }
     Ok(bytes)
 }

@@ -62,7 +62,12 @@ fn examine(runner: &Runner, seed: Option<Seed>) -> Result<Vec<(&'static str, Env
             };
             // From a folder of its own: the caller's may be one that exec refuses.
             let scratch = crate::scratch::empty_folder().map_err(|error| internal(error.to_string()))?;
-            let runner = Runner { config: runner.config.clone(), host: runner.host.clone(), cwd: scratch.path().to_path_buf(), bin_dir: runner.bin_dir.clone() };
+            let runner = Runner {
+                config: runner.config.clone(),
+                host: runner.host.clone(),
+                cwd: scratch.path().to_path_buf(),
+                bin_dir: runner.bin_dir.clone(),
+            };
             envelopes.push((profile, runner.call(&launcher, request, cancelled).await));
         }
         Ok(envelopes)
@@ -123,6 +128,10 @@ fn table(runner: &Runner, envelopes: &[(&'static str, Envelope)], works: bool) -
             text += &format!("{name}: {}\n", warning.message);
         }
     }
-    text += if works { "A call under the default profile works here.\n" } else { "No call under the default profile works here.\n" };
+    text += if works {
+        "A call under the default profile works here.\n"
+    } else {
+        "No call under the default profile works here.\n"
+    };
     text
 }

@@ -65,10 +65,15 @@ fn dispatch(cli: Cli, accepted: Instant, seed: Option<Seed>) -> u8 {
 /// Help and version are answers; everything else clap stops at is a refusal, with an envelope where one is due.
 fn usage(args: &[OsString], error: &clap::Error) -> u8 {
     if !error.use_stderr() {
-        let text = if say::colour(&std::io::stdout()) { error.render().ansi().to_string() } else { error.render().to_string() };
+        let text = if say::colour(&std::io::stdout()) {
+            error.render().ansi().to_string()
+        } else {
+            error.render().to_string()
+        };
         return say::out(text.as_bytes());
     }
-    let text = if say::colour(&std::io::stderr()) { error.render().ansi().to_string() } else { error.render().to_string() };
+    let text =
+        if say::colour(&std::io::stderr()) { error.render().ansi().to_string() } else { error.render().to_string() };
     say::err(text.trim_end());
     let named = args.iter().skip(1).find(|word| !word.as_encoded_bytes().starts_with(b"-"));
     let answers = named.is_some_and(|word| word == "run" || word == "exec");
@@ -94,8 +99,10 @@ fn print(envelope: &Envelope, pretty: bool) -> u8 {
 
 /// The runner of this process, by flags, environment and files.
 fn runner(common: &Common) -> Result<Runner, Refusal> {
-    let cwd = std::env::current_dir()
-        .map_err(|error| Refusal::new(Reason::Usage, format!("the working directory cannot be read: {error}")).hint("cd to a folder that exists"))?;
+    let cwd = std::env::current_dir().map_err(|error| {
+        Refusal::new(Reason::Usage, format!("the working directory cannot be read: {error}"))
+            .hint("cd to a folder that exists")
+    })?;
     let env = |name: &str| std::env::var_os(name);
     let sources = Sources {
         config: common.config.clone(),

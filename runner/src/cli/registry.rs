@@ -28,7 +28,9 @@ pub fn list(args: &List, common: &Common) -> u8 {
                 }));
             }
             Err(error) => {
-                errors.push(json!({"dir": listed.dir.display().to_string(), "message": error.to_string(), "hint": error.hint}));
+                errors.push(
+                    json!({"dir": listed.dir.display().to_string(), "message": error.to_string(), "hint": error.hint}),
+                );
             }
         }
     }
@@ -45,7 +47,8 @@ pub fn show(args: &Show, common: &Common) -> u8 {
         let registry = Registry::new(runner.config.registries.clone());
         let found = registry.find(&args.capability).map_err(crate::resolve::unknown)?;
         let read = |path: &std::path::Path| {
-            std::fs::read_to_string(path).map_err(|error| Refusal::new(Reason::InvalidContract, format!("{}: {error}", path.display())))
+            std::fs::read_to_string(path)
+                .map_err(|error| Refusal::new(Reason::InvalidContract, format!("{}: {error}", path.display())))
         };
         let contract: Value = serde_json::from_str(&read(&found.capability.path)?)
             .map_err(|error| Refusal::new(Reason::InvalidContract, error.to_string()))?;

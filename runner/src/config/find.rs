@@ -39,7 +39,10 @@ pub(super) fn user_file(sources: &Sources) -> Result<User, FileError> {
     let path = folder.join(NAME);
     match std::fs::metadata(&path) {
         Ok(_) => Ok(User::File(path)),
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+        // A folder one may not even look into is somebody else's: HOME often is, under sudo, cron and setpriv.
+        Err(error)
+            if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::PermissionDenied) =>
+        {
             Ok(User::Folder(folder))
         }
         Err(error) => Err(FileError::new(path, format!("cannot be read: {error}"))),

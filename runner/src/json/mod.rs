@@ -8,6 +8,7 @@ mod pointer;
 mod scan;
 #[cfg(test)]
 mod tests;
+mod token;
 
 pub use pointer::{PointerError, pointer_get, pointer_parse, pointer_set};
 

@@ -59,7 +59,9 @@ fn each_error_has_its_words_and_its_way_out() {
         fails("../a"),
         "`../a` is not a reference to a capability: `../a` is not an id (write `id`, `id@1.2.0` or `id@^1.2`)"
     );
-    assert!(fails("a@x").starts_with("`a@x` is not a reference to a capability: `x` is not a version requirement: "));
+    assert!(
+        fails("a@new").starts_with("`a@new` is not a reference to a capability: `new` is not a version requirement: ")
+    );
     let error = Registry::new(vec![]).find("a").unwrap_err();
     assert_eq!(error, RegistryError::NoRegistry);
     assert!(error.hint().unwrap().contains("--registry DIR"));

@@ -129,10 +129,17 @@ pub fn refuse_sensitive(command: &[Element], sensitive: &[String], file: &Path) 
             Element::Literal(_) => {}
             Element::Group(group) => refuse_sensitive(group, sensitive, file)?,
             Element::One { pointer } | Element::Each { pointer } => {
-                let within = |one: &String| one == pointer || one.starts_with(&format!("{pointer}/")) || pointer.starts_with(&format!("{one}/"));
+                let within = |one: &String| {
+                    one == pointer || one.starts_with(&format!("{pointer}/")) || pointer.starts_with(&format!("{one}/"))
+                };
                 if sensitive.iter().any(within) {
-                    let error = FileError::new(file, format!("{pointer} is sensitive by the input schema and would become an argument"));
-                    return Err(super::broken(error.hint("arguments are readable by every process of the host: pass it on standard input")));
+                    let error = FileError::new(
+                        file,
+                        format!("{pointer} is sensitive by the input schema and would become an argument"),
+                    );
+                    return Err(super::broken(
+                        error.hint("arguments are readable by every process of the host: pass it on standard input"),
+                    ));
                 }
             }
         }
@@ -157,7 +164,8 @@ mod tests {
     }
 
     fn argv(command: &[Element], input: &Value) -> Result<Vec<String>, Refusal> {
-        build(command, input, Path::new("/tool")).map(|argv| argv.iter().map(|text| text.lossy().into_owned()).collect())
+        build(command, input, Path::new("/tool"))
+            .map(|argv| argv.iter().map(|text| text.lossy().into_owned()).collect())
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! `exec`: a command without a contract, and Calls that come from a file.
 
-use super::{Context, Resolved, Tighten, base_environment, granted_profile, is_on, limits, namespaces, requirements, root};
+use super::{
+    Context, Resolved, Tighten, base_environment, granted_profile, is_on, limits, namespaces, requirements, root,
+};
 use crate::call::{Call, Contract, Stdin, Stdio, StdoutKind};
 use crate::layer::Layer;
 use crate::limits_spec::LimitsSpec;
@@ -79,7 +81,8 @@ pub fn command(request: &ExecRequest, ctx: &Context<'_>) -> Result<Resolved, Ref
 
 /// A folder of the caller's that will be mounted, links followed.
 pub(super) fn caller_folder(folder: &Path, ctx: &Context<'_>) -> Result<PathBuf, Refusal> {
-    let usage = |message: String| Refusal::new(Reason::Usage, message).hint("use a folder that holds only what the tool needs");
+    let usage =
+        |message: String| Refusal::new(Reason::Usage, message).hint("use a folder that holds only what the tool needs");
     let shown = folder.display();
     let real = std::fs::canonicalize(ctx.cwd.join(folder)).map_err(|error| usage(format!("{shown}: {error}")))?;
     if !real.is_dir() {
@@ -120,7 +123,8 @@ pub fn from_file(bytes: &[u8], registry: &Registry, ctx: &Context<'_>) -> Result
         return Err(usage(format!("the schema is `{}`, not `{}`", call.schema, crate::call::SCHEMA)));
     }
     if let Some(pointer) = call.sensitive.first() {
-        return Err(usage(format!("the value at {pointer} was withheld from this Call")).hint("call the capability again with its input"));
+        return Err(usage(format!("the value at {pointer} was withheld from this Call"))
+            .hint("call the capability again with its input"));
     }
     let allowed = allowed(&call, registry, ctx)?;
     let differs = [
@@ -138,7 +142,8 @@ pub fn from_file(bytes: &[u8], registry: &Registry, ctx: &Context<'_>) -> Result
         None => Ok(Resolved { call, sensitive: BTreeMap::new() }),
         Some((section, _)) => {
             let message = format!("the Call's `{section}` is not what this host's configuration allows now");
-            Err(Refusal::new(Reason::NotPermitted, message).hint("plan the call again here, or have it granted in toolcell.toml"))
+            Err(Refusal::new(Reason::NotPermitted, message)
+                .hint("plan the call again here, or have it granted in toolcell.toml"))
         }
     }
 }

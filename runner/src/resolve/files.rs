@@ -46,7 +46,8 @@ pub fn still_allowed(mounts: &crate::call::Mounts, ctx: &Context<'_>) -> Result<
     let given = mounts.binds.iter().filter(|bind| bind.target.as_path().starts_with("/in"));
     given
         .map(|bind| {
-            let host = check("mounts", &bind.source.lossy(), ctx).map_err(|refusal| Refusal { reason: Reason::NotPermitted, ..refusal })?;
+            let host = check("mounts", &bind.source.lossy(), ctx)
+                .map_err(|refusal| Refusal { reason: Reason::NotPermitted, ..refusal })?;
             Ok(FileIn { host, inside: bind.target.as_path().to_path_buf() })
         })
         .collect()
@@ -58,13 +59,15 @@ fn check(pointer: &str, given: &str, ctx: &Context<'_>) -> Result<PathBuf, Refus
         return Err(rejected(pointer, given, "is no path"));
     }
     let path = ctx.cwd.join(given);
-    let host = std::fs::canonicalize(&path).map_err(|error| rejected(pointer, given, &format!("cannot be opened: {error}")))?;
+    let host = std::fs::canonicalize(&path)
+        .map_err(|error| rejected(pointer, given, &format!("cannot be opened: {error}")))?;
     let roots: Vec<PathBuf> = ctx.config.file_roots.iter().filter_map(|root| look::real(root)).collect();
     if !roots.iter().any(|root| host.starts_with(root)) {
         let shown: Vec<String> = ctx.config.file_roots.iter().map(|root| root.display().to_string()).collect();
         let link = if path == host { "" } else { " (links followed)" };
         let what = format!("leads to `{}`{link}, outside of what may be read: {}", host.display(), shown.join(", "));
-        return Err(rejected(pointer, given, &what).hint("copy the file below one of these folders, or have it named under file_roots in toolcell.toml"));
+        return Err(rejected(pointer, given, &what)
+            .hint("copy the file below one of these folders, or have it named under file_roots in toolcell.toml"));
     }
     let kind = std::fs::metadata(&host).map_err(|error| rejected(pointer, given, &error.to_string()))?.file_type();
     let wrong = match () {

@@ -31,7 +31,10 @@ pub fn take(input: &Input, schema: &Value, contract: &Path) -> Result<Taken, Ref
         })?;
     }
     let validator = Validator::compile(schema).map_err(|error| {
-        super::broken(crate::file_error::FileError::new(contract, error.message.clone()).at(format!("/input_schema{}", error.pointer)))
+        super::broken(
+            crate::file_error::FileError::new(contract, error.message.clone())
+                .at(format!("/input_schema{}", error.pointer)),
+        )
     })?;
     let violations = validator.violations(&value);
     if violations.is_empty() {
@@ -41,8 +44,11 @@ pub fn take(input: &Input, schema: &Value, contract: &Path) -> Result<Taken, Ref
 }
 
 fn not_json(error: json::JsonError) -> Refusal {
-    let refusal = Refusal::new(Reason::InvalidInputJson, format!("the input is not one JSON value: {} (at byte {})", error.message, error.offset))
-        .with_details(json!({"offset": error.offset}));
+    let refusal = Refusal::new(
+        Reason::InvalidInputJson,
+        format!("the input is not one JSON value: {} (at byte {})", error.message, error.offset),
+    )
+    .with_details(json!({"offset": error.offset}));
     match error.hint {
         Some(hint) => refusal.hint(hint),
         None => refusal.hint("send one JSON document on standard input, or name a file with --input"),

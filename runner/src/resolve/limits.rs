@@ -74,8 +74,14 @@ mod tests {
     use crate::units::{Millis, Size};
 
     fn profile() -> LimitsSpec {
-        LimitsSpec { wall: Some(Millis(30_000)), memory: Some(Size(1 << 30)), cpu: Some(1.0), pids: Some(10),
-            tmp: Some(Size(256 << 20)), ..LimitsSpec::default() }
+        LimitsSpec {
+            wall: Some(Millis(30_000)),
+            memory: Some(Size(1 << 30)),
+            cpu: Some(1.0),
+            pids: Some(10),
+            tmp: Some(Size(256 << 20)),
+            ..LimitsSpec::default()
+        }
     }
 
     #[test]
@@ -86,7 +92,10 @@ mod tests {
         assert_eq!((limits.wall_ms, limits.memory, limits.pids), (5_000, 1 << 20, 10));
         let texts: Vec<&str> = notes.iter().map(|note| note.message.as_str()).collect();
         assert_eq!(texts.len(), 2, "{texts:?}");
-        assert!(texts.iter().any(|text| text.starts_with("wall: ")) && texts.iter().any(|text| text.starts_with("pids: 99")));
+        assert!(
+            texts.iter().any(|text| text.starts_with("wall: "))
+                && texts.iter().any(|text| text.starts_with("pids: 99"))
+        );
     }
 
     #[test]

@@ -20,7 +20,9 @@ pub fn owner(path: &Path) -> Option<Owner> {
 pub fn head(path: &Path) -> Vec<u8> {
     let mut bytes = Vec::new();
     // Only a regular file: opening a FIFO would wait for a writer.
-    if path.is_file() && let Ok(file) = fs::File::open(path) {
+    if path.is_file()
+        && let Ok(file) = fs::File::open(path)
+    {
         let _ = file.take(4096).read_to_end(&mut bytes);
     }
     bytes
@@ -32,16 +34,16 @@ pub fn elf_interpreter(head: &[u8]) -> Option<PathBuf> {
         return None;
     }
     let at = |offset: usize, size: usize| -> Option<usize> {
-        let bytes = head.get(offset..offset + size)?;
+        let bytes = head.get(offset..offset.checked_add(size)?)?;
         bytes.iter().rev().try_fold(0usize, |all, byte| Some(all << 8 | usize::from(*byte)))
     };
     let (table, entry, count) = (at(32, 8)?, at(54, 2)?, at(56, 2)?);
     (0..count).find_map(|index| {
-        let header = table.checked_add(index * entry)?;
+        let header = table.checked_add(index.checked_mul(entry)?)?;
         if at(header, 4)? != 3 {
             return None;
         }
-        let (offset, size) = (at(header + 8, 8)?, at(header + 32, 8)?);
+        let (offset, size) = (at(header.checked_add(8)?, 8)?, at(header.checked_add(32)?, 8)?);
         let text = head.get(offset..offset.checked_add(size)?)?.split(|byte| *byte == 0).next()?;
         Some(PathBuf::from(std::str::from_utf8(text).ok()?))
     })

@@ -14,7 +14,7 @@ mod root;
 
 pub use exec::{ExecRequest, command, from_file};
 
-use crate::call::{CapabilityRef, Call, Contract, Namespaces, Note, SecretRef, Stdin, Stdio};
+use crate::call::{Call, CapabilityRef, Contract, Namespaces, Note, SecretRef, Stdin, Stdio};
 use crate::config::Config;
 use crate::host::Host;
 use crate::layer::{Layer, Need};
@@ -123,12 +123,7 @@ pub fn capability(found: &Found, input: &Input, tighten: &Tighten, ctx: &Context
 fn again(found: &Found, call: &Call, tighten: &Tighten, ctx: &Context<'_>) -> Result<Call, Refusal> {
     let profile = granted_profile(Some((&found.capability.value.id, &found.root)), &call.profile, ctx)?;
     let files = files::still_allowed(&call.mounts, ctx)?;
-    let parts = Parts {
-        stdin: call.stdio.stdin.clone(),
-        argv: call.argv.clone(),
-        files,
-        sensitive: Vec::new(),
-    };
+    let parts = Parts { stdin: call.stdio.stdin.clone(), argv: call.argv.clone(), files, sensitive: Vec::new() };
     assemble(found, &profile, parts, tighten, ctx)
 }
 
@@ -140,7 +135,13 @@ struct Parts {
     sensitive: Vec<String>,
 }
 
-fn assemble(found: &Found, profile: &Profile, parts: Parts, tighten: &Tighten, ctx: &Context<'_>) -> Result<Call, Refusal> {
+fn assemble(
+    found: &Found,
+    profile: &Profile,
+    parts: Parts,
+    tighten: &Tighten,
+    ctx: &Context<'_>,
+) -> Result<Call, Refusal> {
     let (contract, tool) = (&found.capability.value, &found.tool.value);
     let private = is_on(profile, Layer::Root);
     let mut builder = root::Builder::new(profile, ctx, private, Some(&found.dir));
@@ -287,7 +288,9 @@ fn environment(
     for name in &tool.env_pass {
         if !ctx.config.env_granted(Some(id), Some(registry), name) {
             return Err(Refusal::new(Reason::NotPermitted, format!("the variable `{name}` is not granted to `{id}`"))
-                .hint(format!("whoever owns this host adds env = [\"{name}\"] to a [[grant]] for it in toolcell.toml")));
+                .hint(format!(
+                    "whoever owns this host adds env = [\"{name}\"] to a [[grant]] for it in toolcell.toml"
+                )));
         }
         if let Some(value) = (ctx.env)(name) {
             env.insert(name.clone(), Text::from(value));
@@ -311,10 +314,8 @@ fn base_environment(layout: &Layout) -> BTreeMap<String, Text> {
 }
 
 fn secrets(tool: &ToolFile, id: &str, registry: &Path, ctx: &Context<'_>) -> Vec<SecretRef> {
-    let one = |name: &String| SecretRef {
-        name: name.clone(),
-        from: ctx.config.secret_for(Some(id), Some(registry), name),
-    };
+    let one =
+        |name: &String| SecretRef { name: name.clone(), from: ctx.config.secret_for(Some(id), Some(registry), name) };
     tool.secrets.iter().map(one).collect()
 }
 

@@ -117,7 +117,10 @@ impl Scene<'_> {
             return;
         }
         let beside = self.private && inside.starts_with(TOOL_BIN);
-        found.push(Executable { inside: if beside { inside.to_path_buf() } else { self.inside(&host) }, host: host.clone() });
+        found.push(Executable {
+            inside: if beside { inside.to_path_buf() } else { self.inside(&host) },
+            host: host.clone(),
+        });
         let head = look::head(&host);
         if let Some(loader) = look::elf_interpreter(&head) {
             self.chain(&loader, found);

@@ -27,7 +27,11 @@ impl Rules {
     /// The section, if the profile asks for it.
     pub fn section(self, profile: &Profile) -> Option<Landlock> {
         is_on(profile, Layer::Landlock).then(|| Landlock {
-            rules: self.0.into_iter().map(|(path, access)| LandlockRule { path: Text::from(path.as_path()), access }).collect(),
+            rules: self
+                .0
+                .into_iter()
+                .map(|(path, access)| LandlockRule { path: Text::from(path.as_path()), access })
+                .collect(),
             scope_abstract_sockets: true,
             scope_signals: true,
         })

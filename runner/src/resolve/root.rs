@@ -86,14 +86,6 @@ impl<'a> Builder<'a> {
         self.work.as_deref()
     }
 
-    /// Where the capability's folder stands for the tool.
-    pub fn tool_dir(&self) -> PathBuf {
-        match (self.private, self.tool) {
-            (false, Some(tool)) => tool.to_path_buf(),
-            _ => PathBuf::from("/tool"),
-        }
-    }
-
     /// Where the writable folders stand.
     pub fn layout(&self) -> Layout {
         if self.private { INSIDE } else { OUTSIDE }
@@ -172,7 +164,8 @@ impl<'a> Builder<'a> {
         }
         if shown == 0 {
             let message = format!("none of the paths that the profile `{}` shows exists here", self.profile.name);
-            return Err(Refusal::new(Reason::SandboxUnavailable, message).hint("check the [[filesystem.read]] rules of the profile"));
+            return Err(Refusal::new(Reason::SandboxUnavailable, message)
+                .hint("check the [[filesystem.read]] rules of the profile"));
         }
         for rule in self.profile.exec.iter().filter(|rule| rule.path.exists()) {
             self.rules.allow(&rule.path, &[Access::Read, Access::Execute]);
@@ -218,7 +211,9 @@ impl<'a> Builder<'a> {
             while let Ok(target) = std::fs::read_link(&hop) {
                 let next = hop.parent().unwrap_or(Path::new("/")).join(&target);
                 if !covered(&hop) && !self.mounts.links.iter().any(|link| link.path.as_path() == hop) {
-                    self.mounts.links.push(Link { path: Text::from(hop.as_path()), target: Text::from(target.as_path()) });
+                    self.mounts
+                        .links
+                        .push(Link { path: Text::from(hop.as_path()), target: Text::from(target.as_path()) });
                 }
                 hop = next;
             }
@@ -285,8 +280,13 @@ impl<'a> Builder<'a> {
     fn written(&mut self) -> Result<(), Refusal> {
         for rule in self.profile.write.iter().filter(|rule| rule.path != Path::new("/work")) {
             let Some(real) = look::real(&rule.path) else {
-                let message = format!("{}, which the profile `{}` lets tools write, does not exist", rule.path.display(), self.profile.name);
-                return Err(Refusal::new(Reason::InvalidContract, message).hint("make the folder, or mend the [[filesystem.write]] rule"));
+                let message = format!(
+                    "{}, which the profile `{}` lets tools write, does not exist",
+                    rule.path.display(),
+                    self.profile.name
+                );
+                return Err(Refusal::new(Reason::InvalidContract, message)
+                    .hint("make the folder, or mend the [[filesystem.write]] rule"));
             };
             let owner = self.owner(&real);
             self.mounts.binds.push(Bind { writable: true, owner, recursive: false, ..bind(&real, &rule.path) });
@@ -310,7 +310,12 @@ impl<'a> Builder<'a> {
     fn made_files(&mut self) {
         let dns = if self.profile.network == NetworkMode::None { "files" } else { "files dns" };
         let files = [
-            ("/etc/passwd", format!("tool:x:{TOOL_ID}:{TOOL_ID}:tool:/home/tool:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n")),
+            (
+                "/etc/passwd",
+                format!(
+                    "tool:x:{TOOL_ID}:{TOOL_ID}:tool:/home/tool:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n"
+                ),
+            ),
             ("/etc/group", format!("tool:x:{TOOL_ID}:\nnogroup:x:65534:\n")),
             ("/etc/hosts", "127.0.0.1 localhost toolcell\n::1 localhost\n".to_owned()),
             ("/etc/nsswitch.conf", format!("passwd: files\ngroup: files\nhosts: {dns}\n")),

@@ -9,8 +9,8 @@ mod process;
 pub use bytes::{environment_wipe, raise_loopback, watch};
 pub use mount::{Idmap, detached_tree, move_mount, tree_attributes};
 pub use process::{
-    Forked, Pid, adopt, adopt_signals, cap_drop_all, clone_into, close_from, die_by, exec, exit_now, fork, install_filter, landlock_abi,
-    nonblocking, pidfd_kill, reap_pidfd, reset_signals,
+    Forked, Pid, adopt, adopt_signals, cap_drop_all, clone_into, close_from, die_by, exec, exit_now, fork,
+    install_filter, landlock_abi, nonblocking, pidfd_kill, reap_pidfd, reset_signals,
 };
 
 use nix::errno::Errno;

@@ -10,9 +10,9 @@ pub use element::Element;
 
 use crate::call::{ExitMeaning, Retry, StdoutKind};
 use crate::capability::Loaded;
-use crate::limits_spec::LimitsSpec;
 use crate::file_error::{FileError, from_toml, read_text, rule, schema_one};
 use crate::json::pointer_parse;
+use crate::limits_spec::LimitsSpec;
 use crate::units::Millis;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};

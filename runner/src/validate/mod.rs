@@ -23,9 +23,6 @@ use std::borrow::Cow;
 /// The most violations that are reported of one instance.
 pub const MAX_VIOLATIONS: usize = 100;
 
-/// The most references in a row; each is a level of the stack while compiling and validating.
-const MAX_REF_CHAIN: usize = 64;
-
 /// A compiled schema.
 #[derive(Debug)]
 pub struct Validator {
@@ -86,7 +83,7 @@ impl Validator {
         let inner = options(draft, formats).build(&schema).map_err(|error| schema_error(&schema, &error))?;
         for (pointer, pattern) in walk::unused_patterns(&schema) {
             let alone = serde_json::json!({ "pattern": pattern });
-            options(draft, formats).build(&alone).map_err(|error| pattern_error(pointer, pattern, &error))?;
+            options(draft, formats).build(&alone).map_err(|_| pattern_error(pointer, pattern))?;
         }
         Ok(Self { inner, secrets: Secrets::of(&schema) })
     }
@@ -177,14 +174,13 @@ fn schema_error(schema: &Value, error: &ValidationError<'_>) -> SchemaError {
         }
         ValidationErrorKind::Referencing(inner) => {
             let pointer = error.schema_path().as_str();
-            SchemaError::new(pointer, message::cut(inner), "correct the $ref, or add what it names under $defs")
+            SchemaError::new(pointer, message::cut(inner), walk::NOWHERE_HINT)
         }
         _ => {
             let pointer = error.instance_path().as_str();
-            if let Some(Value::String(pattern)) = pointer_get(schema, pointer)
-                && matches!(error.kind(), ValidationErrorKind::Format { format } if format == "regex")
-            {
-                return pattern_error(pointer.to_owned(), pattern, error);
+            let of_pattern = matches!(error.kind(), ValidationErrorKind::Format { format } if format == "regex");
+            if let Some(pattern) = error.instance().as_str().filter(|_| of_pattern) {
+                return pattern_error(pointer.to_owned(), pattern);
             }
             let shown = error.masked_with(message::quote(error.instance()));
             SchemaError::new(pointer, message::cut(shown), "correct the schema; its $schema says what may stand here")
@@ -197,8 +193,7 @@ fn external(pointer: String, uri: &str) -> SchemaError {
     SchemaError::new(pointer, fact, "copy that schema under $defs and refer to it by #/$defs/<name>")
 }
 
-fn pattern_error(pointer: String, pattern: &str, error: &ValidationError<'_>) -> SchemaError {
+fn pattern_error(pointer: String, pattern: &str) -> SchemaError {
     let quoted = message::quote(&Value::String(pattern.to_owned()));
-    let _ = error;
     SchemaError::new(pointer, format!("pattern {quoted} does not compile"), "write an ECMA-262 regular expression")
 }

@@ -39,7 +39,13 @@ impl Secrets {
             }
         });
         if !secrets.marked.is_empty() || has_mark(schema) {
-            let mut search = Search { root: schema, found: secrets, path: Vec::new(), open: Vec::new(), visits: 0 };
+            let mut search = Search {
+                index: walk::Index::of(schema),
+                found: secrets,
+                path: Vec::new(),
+                open: Vec::new(),
+                visits: 0,
+            };
             search.visit(schema);
             secrets = search.found;
         }
@@ -87,7 +93,7 @@ fn has_mark(value: &Value) -> bool {
 }
 
 struct Search<'a> {
-    root: &'a Value,
+    index: walk::Index<'a>,
     found: Secrets,
     path: Vec<String>,
     open: Vec<*const Value>,
@@ -118,13 +124,19 @@ impl<'a> Search<'a> {
 
     fn keyword(&mut self, keyword: &str, value: &'a Value) {
         match (keyword, value) {
-            ("properties", Value::Object(map)) => map.iter().for_each(|(name, schema)| self.below(escape(name), schema)),
+            ("properties", Value::Object(map)) => {
+                map.iter().for_each(|(name, schema)| self.below(escape(name), schema))
+            }
             ("patternProperties", Value::Object(map)) => map.values().for_each(|schema| self.below("*".into(), schema)),
             ("prefixItems" | "items", Value::Array(list)) => {
                 list.iter().enumerate().for_each(|(index, schema)| self.below(index.to_string(), schema));
             }
             (
-                "items" | "additionalItems" | "contains" | "unevaluatedItems" | "additionalProperties"
+                "items"
+                | "additionalItems"
+                | "contains"
+                | "unevaluatedItems"
+                | "additionalProperties"
                 | "unevaluatedProperties",
                 schema,
             ) => self.below("*".into(), schema),
@@ -134,7 +146,7 @@ impl<'a> Search<'a> {
                 map.values().for_each(|schema| self.visit(schema));
             }
             ("$ref" | "$dynamicRef", Value::String(reference)) => {
-                for schema in walk::targets(self.root, reference) {
+                for schema in self.index.targets(reference) {
                     self.visit(schema);
                 }
             }

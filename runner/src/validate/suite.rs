@@ -67,6 +67,7 @@ fn run(file: &Path, uri: &str, tally: &mut Tally) {
 
 /// The suite serves its remote schemas from localhost:1234.
 fn needs_remote(schema: &Value, error: &str) -> bool {
-    let refused = error.contains("external $ref not allowed: ") || error.contains("/$schema: dialect \"http://localhost");
+    let refused =
+        error.contains("external $ref not allowed: ") || error.contains("/$schema: dialect \"http://localhost");
     refused && schema.to_string().contains("http://localhost:1234/")
 }

@@ -4,6 +4,14 @@ use super::{SchemaError, draft_named, message};
 use crate::file_error::escape;
 use crate::json::pointer_get;
 use serde_json::Value;
+use std::collections::HashMap;
+
+/// The most schemas in a row that one value is checked by. An instance has up to 127 levels, and each of them may go
+/// through such a chain.
+const MAX_CHAIN: usize = 64;
+
+/// The way out of a reference to nowhere.
+pub(super) const NOWHERE_HINT: &str = "correct the $ref, or add what it names under $defs";
 
 /// Calls `see(pointer, schema, resource)` for the schema and every one within; `resource` is the schema with the
 /// nearest `$id`.
@@ -11,12 +19,7 @@ pub(super) fn each<'a>(schema: &'a Value, see: &mut impl FnMut(&str, &'a Value, 
     step(schema, schema, &mut String::new(), see);
 }
 
-fn step<'a>(
-    schema: &'a Value,
-    resource: &'a Value,
-    at: &mut String,
-    see: &mut impl FnMut(&str, &'a Value, &'a Value),
-) {
+fn step<'a>(schema: &'a Value, resource: &'a Value, at: &mut String, see: &mut impl FnMut(&str, &'a Value, &'a Value)) {
     let named = schema.get("$id").and_then(Value::as_str).is_some_and(|id| !id.starts_with('#'));
     let resource = if named { schema } else { resource };
     see(at, schema, resource);
@@ -34,8 +37,18 @@ fn step<'a>(
                 list.iter().enumerate().for_each(|(index, inner)| under(inner, resource, at, &index.to_string(), see));
             }
             (
-                "additionalItems" | "additionalProperties" | "contains" | "contentSchema" | "else" | "if" | "items"
-                | "not" | "propertyNames" | "then" | "unevaluatedItems" | "unevaluatedProperties",
+                "additionalItems"
+                | "additionalProperties"
+                | "contains"
+                | "contentSchema"
+                | "else"
+                | "if"
+                | "items"
+                | "not"
+                | "propertyNames"
+                | "then"
+                | "unevaluatedItems"
+                | "unevaluatedProperties",
                 inner,
             ) => step(inner, resource, at, see),
             _ => {}
@@ -59,36 +72,39 @@ fn under<'a>(
 }
 
 /// Refuses what the crate would find only when it is used, or not at all: other dialects within, a `$ref` to nowhere
-/// in a definition nobody uses, and references that only lead to each other.
+/// in a definition nobody uses, and chains that would exhaust the stack.
 pub(super) fn check(schema: &Value) -> Result<(), SchemaError> {
+    let index = Index::of(schema);
     let mut found = Ok(());
     each(schema, &mut |at, inner, resource| {
         if found.is_ok() {
-            found = check_one(at, inner, resource);
+            found = check_one(at, inner, resource, &index);
         }
     });
-    found
+    found.and_then(|()| check_chains(schema, &index))
 }
 
-fn check_one(at: &str, schema: &Value, resource: &Value) -> Result<(), SchemaError> {
+fn check_one(at: &str, schema: &Value, resource: &Value, index: &Index<'_>) -> Result<(), SchemaError> {
     if let Some(named) = schema.get("$schema").filter(|_| !at.is_empty()) {
         draft_named(named, at)?;
     }
-    let Some(reference) = schema.get("$ref").and_then(Value::as_str) else { return Ok(()) };
-    if let Some(pointer) = reference.strip_prefix('#').filter(|rest| rest.is_empty() || rest.starts_with('/'))
-        && pointer_get(resource, &percent_decoded(pointer)).is_none()
-    {
-        return Err(nowhere(at, reference));
+    for keyword in ["$ref", "$dynamicRef"] {
+        let Some(reference) = schema.get(keyword).and_then(Value::as_str) else { continue };
+        let Some(fragment) = reference.strip_prefix('#') else { continue };
+        let there = if fragment.is_empty() || fragment.starts_with('/') {
+            pointer_get(resource, &percent_decoded(fragment)).is_some()
+        } else {
+            index.anchors.contains_key(percent_decoded(fragment).as_str())
+        };
+        if !there {
+            return Err(SchemaError::new(
+                format!("{at}/{keyword}"),
+                format!("{keyword} leads nowhere: {}", message::cut(reference)),
+                NOWHERE_HINT,
+            ));
+        }
     }
     Ok(())
-}
-
-fn nowhere(at: &str, reference: &str) -> SchemaError {
-    SchemaError::new(
-        format!("{at}/$ref"),
-        format!("$ref leads nowhere: {}", message::cut(reference)),
-        "correct the $ref, or add what it names under $defs",
-    )
 }
 
 /// Where the reference stands that was resolved to `uri`, and how it is written.
@@ -125,34 +141,93 @@ pub(super) fn unused_patterns(schema: &Value) -> Vec<(String, &str)> {
     found
 }
 
-/// The schemas a reference within the document may mean. Several, where the base is not followed: a secret too many
-/// is better than one too few.
-pub(super) fn targets<'a>(root: &'a Value, reference: &str) -> Vec<&'a Value> {
-    let (resource, fragment) = reference.split_once('#').unwrap_or((reference, ""));
-    let fragment = percent_decoded(fragment);
-    let mut resources = Vec::new();
-    each(root, &mut |at, schema, _| {
-        let id = schema.get("$id").and_then(Value::as_str).map(without_fragment);
-        let is = match id {
-            Some(id) if !resource.is_empty() => same_resource(id, resource),
-            Some(_) => true,
-            None => at.is_empty() && resource.is_empty(),
-        };
-        if is || at.is_empty() && resource.is_empty() {
-            resources.push(schema);
-        }
-    });
-    if fragment.is_empty() || fragment.starts_with('/') {
-        return resources.into_iter().filter_map(|schema| pointer_get(schema, &fragment)).collect();
+/// What references within the document can name.
+pub(super) struct Index<'a> {
+    root: &'a Value,
+    resources: Vec<(&'a str, &'a Value)>,
+    anchors: HashMap<&'a str, Vec<&'a Value>>,
+}
+
+impl<'a> Index<'a> {
+    pub(super) fn of(root: &'a Value) -> Self {
+        let mut index = Self { root, resources: Vec::new(), anchors: HashMap::new() };
+        each(root, &mut |_, schema, _| {
+            let text = |keyword: &str| schema.get(keyword).and_then(Value::as_str);
+            let id = text("$id");
+            if let Some(id) = id.map(without_fragment).filter(|id| !id.is_empty()) {
+                index.resources.push((id, schema));
+            }
+            let anchors =
+                [text("$anchor"), text("$dynamicAnchor"), id.and_then(|id| id.split_once('#')).map(|id| id.1)];
+            for anchor in anchors.into_iter().flatten().filter(|anchor| !anchor.is_empty()) {
+                index.anchors.entry(anchor).or_default().push(schema);
+            }
+        });
+        index
     }
-    let mut found = Vec::new();
-    each(root, &mut |_, schema, _| {
-        let is = |key: &str, text: &str| schema.get(key).and_then(Value::as_str) == Some(text);
-        if is("$anchor", &fragment) || is("$dynamicAnchor", &fragment) || is("$id", &format!("#{fragment}")) {
-            found.push(schema);
+
+    /// The schemas a reference may mean. Several, where the base is not followed: a secret too many is better than
+    /// one too few.
+    pub(super) fn targets(&self, reference: &str) -> Vec<&'a Value> {
+        let (resource, fragment) = reference.split_once('#').unwrap_or((reference, ""));
+        let fragment = percent_decoded(fragment);
+        if !fragment.is_empty() && !fragment.starts_with('/') {
+            return self.anchors.get(fragment.as_str()).cloned().unwrap_or_default();
+        }
+        let named = self.resources.iter().filter(|(id, _)| resource.is_empty() || same_resource(id, resource));
+        let whole = Some(self.root).filter(|_| resource.is_empty());
+        let schemas = whole.into_iter().chain(named.map(|(_, schema)| *schema));
+        schemas.filter_map(|schema| pointer_get(schema, &fragment)).collect()
+    }
+}
+
+/// Refuses schemas that lead on and on to others for one and the same value: each is a level of the stack.
+fn check_chains(schema: &Value, index: &Index<'_>) -> Result<(), SchemaError> {
+    let mut chains = Chains { index, lengths: HashMap::new() };
+    let mut found = Ok(());
+    each(schema, &mut |at, inner, _| {
+        if found.is_ok() && chains.length(inner, 0).is_none() {
+            let fact =
+                format!("too many schemas in a row for one value (more than {MAX_CHAIN}), by $ref, allOf and the like");
+            found = Err(SchemaError::new(at, fact, "merge some of them"));
         }
     });
     found
+}
+
+struct Chains<'i, 'a> {
+    index: &'i Index<'a>,
+    lengths: HashMap<*const Value, usize>,
+}
+
+impl<'a> Chains<'_, 'a> {
+    /// How many schemas follow in a row, `before` having led here; None: too many.
+    fn length(&mut self, schema: &'a Value, before: usize) -> Option<usize> {
+        if let Some(known) = self.lengths.get(&std::ptr::from_ref(schema)) {
+            return Some(*known).filter(|known| before + known <= MAX_CHAIN);
+        }
+        if before > MAX_CHAIN {
+            return None;
+        }
+        let Value::Object(map) = schema else { return Some(0) };
+        // A chain that comes back here ends here: the crate knows such loops.
+        self.lengths.insert(schema, 0);
+        let mut longest = 0;
+        for (keyword, value) in map {
+            let next: Vec<&'a Value> = match (keyword.as_str(), value) {
+                ("$ref" | "$dynamicRef", Value::String(reference)) => self.index.targets(reference),
+                ("allOf" | "anyOf" | "oneOf", Value::Array(list)) => list.iter().collect(),
+                ("dependentSchemas" | "dependencies", Value::Object(map)) => map.values().collect(),
+                ("not" | "if" | "then" | "else", inner) => vec![inner],
+                _ => continue,
+            };
+            for inner in next {
+                longest = longest.max(1 + self.length(inner, before + 1)?);
+            }
+        }
+        self.lengths.insert(schema, longest);
+        Some(longest)
+    }
 }
 
 /// Whether an `$id` and a reference may name one resource: equal, or the last parts of their paths are.

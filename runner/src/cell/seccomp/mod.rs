@@ -131,7 +131,10 @@ mod tests {
     fn a_family_with_high_bits_set_is_judged_as_the_kernel_reads_it() {
         // socket(2) takes an int: the kernel drops the upper half, and so must the filter.
         assert_eq!(call(libc::SYS_socket, [(7 << 32) | libc::AF_INET as u64, 1, 0, 0, 0, 0]), ALLOW);
-        assert_eq!(call(libc::SYS_socket, [(2 << 32) | libc::AF_UNIX as u64, 1, 0, 0, 0, 0]), errno(libc::EAFNOSUPPORT));
+        assert_eq!(
+            call(libc::SYS_socket, [(2 << 32) | libc::AF_UNIX as u64, 1, 0, 0, 0, 0]),
+            errno(libc::EAFNOSUPPORT)
+        );
     }
 
     #[test]

@@ -13,19 +13,54 @@ pub struct Group {
 pub const DENIED: &[Group] = &[
     Group {
         why: "mounts and roots: the view of the file system is the sandbox's, not the tool's",
-        calls: &["mount", "umount2", "pivot_root", "chroot", "open_tree", "move_mount", "fsopen", "fsconfig", "fsmount", "fspick", "mount_setattr", "open_tree_attr", "statmount", "listmount"],
+        calls: &[
+            "mount",
+            "umount2",
+            "pivot_root",
+            "chroot",
+            "open_tree",
+            "move_mount",
+            "fsopen",
+            "fsconfig",
+            "fsmount",
+            "fspick",
+            "mount_setattr",
+            "open_tree_attr",
+            "statmount",
+            "listmount",
+        ],
     },
-    Group {
-        why: "other namespaces: joining one leaves this one",
-        calls: &["setns"],
-    },
+    Group { why: "other namespaces: joining one leaves this one", calls: &["setns"] },
     Group {
         why: "the kernel itself: modules, images, reboot, swap, accounting, logs",
-        calls: &["init_module", "finit_module", "delete_module", "kexec_load", "kexec_file_load", "reboot", "swapon", "swapoff", "acct", "syslog", "quotactl", "quotactl_fd", "nfsservctl"],
+        calls: &[
+            "init_module",
+            "finit_module",
+            "delete_module",
+            "kexec_load",
+            "kexec_file_load",
+            "reboot",
+            "swapon",
+            "swapoff",
+            "acct",
+            "syslog",
+            "quotactl",
+            "quotactl_fd",
+            "nfsservctl",
+        ],
     },
     Group {
         why: "other processes' memory and descriptors",
-        calls: &["ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "kcmp", "pidfd_getfd", "move_pages", "migrate_pages"],
+        calls: &[
+            "ptrace",
+            "process_vm_readv",
+            "process_vm_writev",
+            "process_madvise",
+            "kcmp",
+            "pidfd_getfd",
+            "move_pages",
+            "migrate_pages",
+        ],
     },
     Group {
         why: "keyrings are not namespaced by themselves and outlive the call",
@@ -35,10 +70,7 @@ pub const DENIED: &[Group] = &[
         why: "programs inside the kernel, and counters that measure other tenants",
         calls: &["bpf", "perf_event_open"],
     },
-    Group {
-        why: "faults handled in user space make kernel races winnable",
-        calls: &["userfaultfd"],
-    },
+    Group { why: "faults handled in user space make kernel races winnable", calls: &["userfaultfd"] },
     Group {
         why: "clocks and names of the host",
         calls: &["settimeofday", "clock_settime", "adjtimex", "clock_adjtime", "sethostname", "setdomainname"],
@@ -47,25 +79,28 @@ pub const DENIED: &[Group] = &[
         why: "file handles open what no path in the sandbox leads to; fanotify watches whole mounts",
         calls: &["open_by_handle_at", "name_to_handle_at", "fanotify_init", "fanotify_mark"],
     },
-    Group {
-        why: "hardware ports, segments and old machine modes",
-        calls: &["iopl", "ioperm", "modify_ldt"],
-    },
-    Group {
-        why: "terminals of others",
-        calls: &["vhangup"],
-    },
+    Group { why: "hardware ports, segments and old machine modes", calls: &["iopl", "ioperm", "modify_ldt"] },
+    Group { why: "terminals of others", calls: &["vhangup"] },
     Group {
         why: "memory placement reaches beyond the call",
         calls: &["set_mempolicy", "mbind", "set_mempolicy_home_node"],
     },
-    Group {
-        why: "memory hidden from everyone, also from whoever has to account for it",
-        calls: &["memfd_secret"],
-    },
+    Group { why: "memory hidden from everyone, also from whoever has to account for it", calls: &["memfd_secret"] },
     Group {
         why: "rarely used, often broken: old or unfinished interfaces",
-        calls: &["uselib", "ustat", "sysfs", "_sysctl", "lookup_dcookie", "getpmsg", "putpmsg", "afs_syscall", "tuxcall", "security", "vserver"],
+        calls: &[
+            "uselib",
+            "ustat",
+            "sysfs",
+            "_sysctl",
+            "lookup_dcookie",
+            "getpmsg",
+            "putpmsg",
+            "afs_syscall",
+            "tuxcall",
+            "security",
+            "vserver",
+        ],
     },
 ];
 
@@ -90,7 +125,24 @@ pub fn not_here(name: &str) -> bool {
 }
 
 #[cfg(test)]
-const ONLY_X86: &[&str] = &["_sysctl", "afs_syscall", "create_module", "get_kernel_syms", "getpmsg", "ioperm", "iopl", "modify_ldt", "putpmsg", "query_module", "security", "sysfs", "tuxcall", "uselib", "ustat", "vserver"];
+const ONLY_X86: &[&str] = &[
+    "_sysctl",
+    "afs_syscall",
+    "create_module",
+    "get_kernel_syms",
+    "getpmsg",
+    "ioperm",
+    "iopl",
+    "modify_ldt",
+    "putpmsg",
+    "query_module",
+    "security",
+    "sysfs",
+    "tuxcall",
+    "uselib",
+    "ustat",
+    "vserver",
+];
 
 macro_rules! numbers {
     ($($(#[$only:meta])? $name:literal $number:expr;)+) => {
