@@ -31,8 +31,9 @@ impl Lease {
     fn take_in(folder: &Path, range: IdRange) -> Result<Self, String> {
         let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
         made.map_err(|error| format!("{}: {error}", folder.display()))?;
-        // From a different place for each process and call, so that many seldom try the same one.
-        let start = uuid::Uuid::new_v4().as_u128() as u32 % range.count.max(1);
+        // From a different place for each process, so that many seldom try the same one; from the same place for each
+        // call of a process, so that what the launcher keeps by id is met again.
+        let start = std::process::id().wrapping_mul(2_654_435_761) % range.count.max(1);
         for step in 0..range.count {
             let offset = (start + step) % range.count;
             let id = range.base + offset;

@@ -41,7 +41,8 @@ pub fn control_groups(pid: u32) -> Vec<PathBuf> {
         let (controllers, path) = line.split_once(':')?.1.split_once(':')?;
         let path = path.trim_start_matches('/');
         let below = ["unified", controllers.trim_start_matches("name="), ""];
-        path.contains("toolcell-").then(|| below.map(|one| top.join(one).join(path)).into_iter().find(|path| path.is_dir()))?
+        path.contains("toolcell-")
+            .then(|| below.map(|one| top.join(one).join(path)).into_iter().find(|path| path.is_dir()))?
     };
     text.lines().filter_map(folder).collect()
 }

@@ -182,12 +182,8 @@ impl Scene {
 /// When it cannot be started.
 pub fn finish(command: &mut Command, stdin: &[u8]) -> Answer {
     let begun = Instant::now();
-    let mut child = command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the binary starts");
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary starts");
     let mut pipe = child.stdin.take().expect("a pipe");
     let bytes = stdin.to_vec();
     // A call that is refused may not read its input at all.

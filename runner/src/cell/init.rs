@@ -52,11 +52,13 @@ pub fn run(launch: &Launch, birth: Birth) -> ! {
     sys::exit_now(0)
 }
 
-fn live(launch: &Launch, birth: Birth) -> Result<(), StageError> {
+fn live(launch: &Launch, mut birth: Birth) -> Result<(), StageError> {
     let _ = nix::unistd::read(&birth.mapped, &mut [0]);
     let mut oom = OomScore::open();
     identity(launch)?;
     let root = if launch.mounts.private_root { Some(build_root(launch, &birth)?) } else { None };
+    // Moved to their places; the tool's process has no business with them.
+    birth.trees = None;
     network(launch, &birth)?;
     if let Some(error) = root.as_ref().and_then(|root| root.proc_error.as_ref()) {
         missing(launch, &birth, Layer::Proc, Step::Proc, error)?;

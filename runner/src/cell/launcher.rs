@@ -114,6 +114,7 @@ impl Launcher {
         let cloned = sys::clone_into(namespaces::flags(&launch.namespaces, fresh_net), true);
         if let Ok(Forked::Child) = cloned {
             drop(maps_written);
+            self.forget();
             let birth = Birth { stdio: streams, secrets, cgroups, report, control, mapped, trees, fresh_net };
             init::run(&launch, birth)
         }
@@ -129,6 +130,15 @@ impl Launcher {
         }
         drop(maps_written);
         Ok((pid, pidfd))
+    }
+
+    /// Closes what only the launcher needs: an init must not hold it, nor count it against the tool's limit.
+    fn forget(&mut self) {
+        self.owners = OwnerMaps::default();
+        self.net = None;
+        if let Ok(null) = nix::fcntl::open("/dev/null", nix::fcntl::OFlag::O_CLOEXEC, nix::sys::stat::Mode::empty()) {
+            self.socket = null;
+        }
     }
 
     /// A root launcher opens the mounts here, with owners mapped to the call's id; an ordinary user's init does it.

@@ -8,7 +8,6 @@ use nix::sys::resource::{Resource, setrlimit};
 pub fn apply(launch: &Launch) -> Result<(), SysError> {
     let limits = &launch.limits;
     let mut wanted = vec![
-        (Resource::RLIMIT_NOFILE, limits.open_files, "RLIMIT_NOFILE"),
         (Resource::RLIMIT_FSIZE, limits.file_size, "RLIMIT_FSIZE"),
         // 0 would be ignored by a piped core pattern (core(5)); 1 is not.
         (Resource::RLIMIT_CORE, 1, "RLIMIT_CORE"),
@@ -22,10 +21,16 @@ pub fn apply(launch: &Launch) -> Result<(), SysError> {
             wanted.push((Resource::RLIMIT_NPROC, limits.pids + 1, "RLIMIT_NPROC"));
         }
     }
-    for (resource, value, name) in wanted {
-        let hard = nix::sys::resource::getrlimit(resource).map_err(SysError::on("getrlimit", name))?.1;
-        let value = value.min(hard);
-        setrlimit(resource, value, value).map_err(SysError::on("setrlimit", name))?;
-    }
-    Ok(())
+    wanted.into_iter().try_for_each(|(resource, value, name)| set(resource, value, name))
+}
+
+/// Sets how many descriptors may be open: last, since every step before needs a few of its own.
+pub fn descriptors(launch: &Launch) -> Result<(), SysError> {
+    set(Resource::RLIMIT_NOFILE, launch.limits.open_files, "RLIMIT_NOFILE")
+}
+
+fn set(resource: Resource, value: u64, name: &'static str) -> Result<(), SysError> {
+    let hard = nix::sys::resource::getrlimit(resource).map_err(SysError::on("getrlimit", name))?.1;
+    let value = value.min(hard);
+    setrlimit(resource, value, value).map_err(SysError::on("setrlimit", name))
 }

@@ -33,8 +33,10 @@ pub fn write_maps(pid: i32, inside: (u32, u32), outside: (u32, u32)) -> Result<(
     write("gid_map", format!("{} {} 1\n", inside.1, outside.1))
 }
 
-/// User namespaces that exist only to map file owners, by (owner, outside id). Kept for the launcher's life: making
-/// one costs a clone.
+/// The most user namespaces that are kept.
+const KEPT: usize = 64;
+
+/// User namespaces that exist only to map file owners, by (owner, outside id). Kept, because making one costs a clone.
 #[derive(Default)]
 pub struct OwnerMaps(HashMap<(u32, u32, u32, u32), OwnedFd>);
 
@@ -42,6 +44,9 @@ impl OwnerMaps {
     /// Makes the namespace in which files of `owner` belong to `outside`, unless it is there.
     pub fn make(&mut self, owner: Owner, outside: (u32, u32)) -> Result<(), StageError> {
         let key = (owner.uid, owner.gid, outside.0, outside.1);
+        if self.0.len() >= KEPT && !self.0.contains_key(&key) {
+            self.0.clear();
+        }
         if let std::collections::hash_map::Entry::Vacant(place) = self.0.entry(key) {
             place.insert(make_owner_map(owner, outside).map_err(StageError::at(Step::Trees))?);
         }

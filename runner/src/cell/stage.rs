@@ -67,6 +67,7 @@ fn confine(launch: &Launch) -> Result<(), StageError> {
     if let Some(section) = &launch.landlock {
         landlock::apply(section).map_err(StageError::at(Step::Landlock))?;
     }
+    limits::descriptors(launch).map_err(StageError::at(Step::Rlimits))?;
     if let Some(section) = &launch.seccomp {
         sys::install_filter(&seccomp::program(section)).map_err(StageError::at(Step::Seccomp))?;
     }
