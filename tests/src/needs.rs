@@ -1,5 +1,7 @@
 //! Tests that need something of the machine. What is missing is said, and is a failure where everything must run.
 
+use std::io::Write;
+
 /// Whether a missing part is a failure.
 pub fn must_run() -> bool {
     std::env::var_os("TOOLCELL_TESTS_MUST_RUN").is_some_and(|value| value == "1")
@@ -11,7 +13,8 @@ pub fn must_run() -> bool {
 /// Under `TOOLCELL_TESTS_MUST_RUN=1`.
 pub fn skip(test: &str, reason: &str) {
     assert!(!must_run(), "{test} has to run here, and could not: {reason}");
-    eprintln!("SKIP {test}: {reason}");
+    // Not eprintln: the harness keeps what a passing test prints that way.
+    let _ = writeln!(std::io::stderr(), "SKIP {test}: {reason}");
 }
 
 /// Whether this process is root.

@@ -107,8 +107,11 @@ fn references_inside_the_document_work() {
 #[test]
 fn a_reference_that_leads_nowhere_or_a_pattern_that_does_not_compile_is_a_broken_contract() {
     for (schema, pointer) in [
-        (json!({"properties": {"a": {"$ref": "#/$defs/none"}}}), "/input_schema/properties/a/$ref"),
-        (json!({"properties": {"a": {"pattern": "(unclosed"}}}), "/input_schema/properties/a/pattern"),
+        (json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/none"}}}), "/input_schema/properties/a/$ref"),
+        (
+            json!({"type": "object", "properties": {"a": {"pattern": "(unclosed"}}}),
+            "/input_schema/properties/a/pattern",
+        ),
     ] {
         let answer = with_input(schema).run("echo", &json!({}), &[]);
         answer.expect("channel_failure", "invalid_contract");

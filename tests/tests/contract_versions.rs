@@ -157,7 +157,8 @@ fn missing_members_and_wrong_types_are_named_by_pointer() {
         (json!({"cost": {"per_call": -1, "currency": "USD"}}), "/cost/per_call"),
         (json!({"reliability": {"uptime": 2}}), "/reliability/uptime"),
         (json!({"version": "1.0"}), "/version"),
-        (json!({"input_schema": {"type": "no-such-type"}}), "/input_schema/type"),
+        (json!({"input_schema": {"type": "object", "minProperties": "x"}}), "/input_schema/minProperties"),
+        (json!({"input_schema": {"type": "string"}}), "/input_schema"),
         (json!({"input_schema": 3}), "/input_schema"),
     ];
     for (members, pointer) in rows {
@@ -186,21 +187,16 @@ fn a_newer_schema_number_says_so() {
 }
 
 #[test]
-fn variables_that_change_what_runs_may_not_be_set_by_a_tool() {
-    for name in
-        ["LD_PRELOAD", "LD_LIBRARY_PATH", "BASH_ENV", "PYTHONPATH", "NODE_OPTIONS", "TOOLCELL_OUT", "TRACEPARENT"]
-    {
-        for way in [format!("set = {{ {name} = \"x\" }}"), format!("pass = [\"{name}\"]")] {
-            let scene = Scene::new();
-            scene.config(&format!("[[grant]]\ncapability = \"*\"\nenv = [\"{name}\"]\n"));
-            scene.capability("tool", &json!({}), &format!("command = [\"/bin/true\"]\n{SAY}[env]\n{way}\n"));
-            let answer = scene.run("tool", &json!({}), &[]);
-            assert!(
-                ["invalid_contract", "not_permitted"].contains(&answer.reason().as_str()),
-                "{way}: {:#}",
-                answer.json()
-            );
-            assert_eq!(answer.at("/attempts"), 0);
-        }
+fn variables_that_change_what_runs_are_never_the_callers_and_toolcells_own_are_never_set() {
+    let own = ["TOOLCELL_OUT", "TRACEPARENT", "OTEL_TRACEPARENT", "TRACESTATE"];
+    let hostile = ["LD_PRELOAD", "LD_LIBRARY_PATH", "BASH_ENV", "PYTHONPATH", "NODE_OPTIONS"];
+    let set = own.iter().map(|name| format!("set = {{ {name} = \"x\" }}"));
+    let pass = own.iter().chain(&hostile).map(|name| format!("pass = [\"{name}\"]"));
+    for way in set.chain(pass) {
+        let scene = Scene::new();
+        scene.config("[[grant]]\ncapability = \"*\"\nenv = [\"TZ\"]\n");
+        scene.capability("tool", &json!({}), &format!("command = [\"/bin/true\"]\n{SAY}[env]\n{way}\n"));
+        let answer = scene.run("tool", &json!({}), &[]);
+        assert!(broken(&answer).contains("tool.toml:7"), "{way}: {:#}", answer.json());
     }
 }

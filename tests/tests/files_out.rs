@@ -94,7 +94,7 @@ fn the_limit_for_files_is_kept_and_said() {
     answer.output();
     assert!(short(&answer), "{:#}", answer.json());
     let total: u64 = listed(&answer).iter().map(|(_, bytes)| bytes).sum();
-    assert!(total <= 4096 && total >= 3000, "{total}");
+    assert!((3000..=4096).contains(&total), "{total}");
 }
 
 #[test]
