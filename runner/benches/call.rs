@@ -117,11 +117,36 @@ impl Bench {
 
     /// The nearest options: every namespace, private root, no capabilities; no limits, seccomp or Landlock.
     fn bubblewrap(&self) -> Vec<OsString> {
-        let mut words: Vec<OsString> = ["/usr/bin/bwrap", "--unshare-all", "--die-with-parent", "--new-session",
-            "--ro-bind", "/usr", "/usr", "--ro-bind"].iter().map(OsString::from).collect();
+        let mut words: Vec<OsString> = [
+            "/usr/bin/bwrap",
+            "--unshare-all",
+            "--die-with-parent",
+            "--new-session",
+            "--ro-bind",
+            "/usr",
+            "/usr",
+            "--ro-bind",
+        ]
+        .iter()
+        .map(OsString::from)
+        .collect();
         words.push(self.folder.join("registry/echo").into_os_string());
-        let rest = ["/tool", "--symlink", "usr/lib64", "/lib64", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp",
-            "--cap-drop", "ALL", "--", "/tool/bin/echo"];
+        let rest = [
+            "/tool",
+            "--symlink",
+            "usr/lib64",
+            "/lib64",
+            "--proc",
+            "/proc",
+            "--dev",
+            "/dev",
+            "--tmpfs",
+            "/tmp",
+            "--cap-drop",
+            "ALL",
+            "--",
+            "/tool/bin/echo",
+        ];
         words.extend(rest.iter().map(OsString::from));
         words
     }
@@ -134,10 +159,14 @@ impl Bench {
         for folder in ["tool", "usr", "proc", "tmp"] {
             std::fs::create_dir_all(bundle.join("rootfs").join(folder)).expect("a bundle");
         }
-        let bind = |source: &Path, target: &str| serde_json::json!({"destination": target, "source": source,
-            "type": "bind", "options": ["rbind", "ro"]});
-        let namespaces: Vec<_> = ["pid", "mount", "ipc", "uts", "network", "cgroup"].iter()
-            .map(|kind| serde_json::json!({"type": kind})).collect();
+        let bind = |source: &Path, target: &str| {
+            serde_json::json!({"destination": target, "source": source,
+            "type": "bind", "options": ["rbind", "ro"]})
+        };
+        let namespaces: Vec<_> = ["pid", "mount", "ipc", "uts", "network", "cgroup"]
+            .iter()
+            .map(|kind| serde_json::json!({"type": kind}))
+            .collect();
         let config = serde_json::json!({"ociVersion": "1.0.2", "root": {"path": "rootfs", "readonly": true},
             "process": {"args": ["/tool/bin/echo"], "cwd": "/", "env": [], "user": {"uid": 0, "gid": 0},
                         "noNewPrivileges": true, "capabilities": {}},

@@ -1,7 +1,7 @@
 //! One attempt: the Call is dereferenced (secrets, ids, pipes, control group), launched and supervised. What was
 //! seen becomes the Outcome; nothing is judged here.
 
-use crate::call::{Call, Stdin};
+use crate::call::{Call, Landlock, Stdin};
 use crate::cell::client::{Descriptors, Launcher, memory_file};
 use crate::cell::protocol::{Launch, StageError, Step};
 use crate::cgroup::Group;
@@ -95,6 +95,9 @@ fn prepare(host: &Host, attempt: &Attempt<'_>, with_cgroup: bool) -> Result<Prep
     let lease = call.namespaces.outside.map(Lease::take).transpose();
     let lease = lease.map_err(|why| sandbox(Layer::UserNs, why))?;
     let scratch = if call.mounts.private_root { None } else { Some(Scratch::make(call).map_err(internal)?) };
+    if let (Some(scratch), Some(lease)) = (&scratch, &lease) {
+        scratch.give(lease.id).map_err(internal)?;
+    }
     let launch = Launch {
         program: call.program.clone(),
         argv: call.argv.clone(),
@@ -102,7 +105,7 @@ fn prepare(host: &Host, attempt: &Attempt<'_>, with_cgroup: bool) -> Result<Prep
         cwd: Scratch::place(scratch.as_ref(), &call.cwd),
         namespaces: call.namespaces.clone(),
         mounts: call.mounts.clone(),
-        landlock: call.landlock.clone(),
+        landlock: call.landlock.clone().map(|section| place_rules(section, scratch.as_ref())),
         seccomp: call.seccomp.clone(),
         limits: call.limits.clone(),
         require: call.require.clone(),
@@ -115,6 +118,13 @@ fn prepare(host: &Host, attempt: &Attempt<'_>, with_cgroup: bool) -> Result<Prep
     };
     let input = input(call, attempt.sensitive);
     Ok(Prepared { launch, secrets, input, group, scratch, lease, layers })
+}
+
+fn place_rules(mut section: Landlock, scratch: Option<&Scratch>) -> Landlock {
+    for rule in &mut section.rules {
+        rule.path = Scratch::place(scratch, &rule.path);
+    }
+    section
 }
 
 fn ended() -> StartFailure {
@@ -299,7 +309,7 @@ fn conclude(attempt: &Attempt<'_>, prepared: Prepared, over: Over, begun: Instan
     let killed_by = seen.killed_by.or((counters.oom_kills.unwrap_or(0) > 0).then_some(KillCause::Memory));
     let failure = seen.failed.as_ref().map(from_stage).or_else(|| silent(seen.started, seen.ending.is_some()));
     let folder = seen.out.or_else(|| scratch.as_ref().and_then(|scratch| scratch.out()));
-    let collect_until = Instant::now() + Duration::from_millis(200).max(attempt.deadline - Instant::now());
+    let collect_until = attempt.deadline + Duration::from_millis(attempt.call.limits.grace_ms + 200);
     let collected = match (&failure, folder) {
         (None, Some(folder)) => collect(folder, attempt.call.limits.out, attempt.out.as_deref(), collect_until),
         _ => crate::collect::Collected::default(),
@@ -330,6 +340,7 @@ fn conclude(attempt: &Attempt<'_>, prepared: Prepared, over: Over, begun: Instan
             tmp_full: seen.ending.as_ref().is_some_and(|ending| ending.tmp_full),
         },
         layers,
+        unmapped: seen.unmapped,
         files: collected.files,
         files_truncated: collected.short,
     }

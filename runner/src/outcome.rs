@@ -35,6 +35,8 @@ pub struct Outcome {
     pub events: Events,
     /// What was enforced.
     pub layers: Layers,
+    /// Read-only binds whose file system cannot map owners: the tool sees its files as somebody else's.
+    pub unmapped: Vec<String>,
     /// Files that were collected.
     pub files: Vec<OutFile>,
     /// Why collecting files fell short; null when it did not.

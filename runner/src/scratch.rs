@@ -29,6 +29,11 @@ impl Scratch {
         Ok(scratch)
     }
 
+    /// Makes the folders belong to the id the tool runs under.
+    pub fn give(&self, id: u32) -> Result<(), SysError> {
+        give(&self.path, id)
+    }
+
     /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
@@ -50,6 +55,14 @@ impl Scratch {
     pub fn out(&self) -> Option<OwnedFd> {
         fs::File::open::<&Path>(&self.out).ok().map(OwnedFd::from)
     }
+}
+
+fn give(path: &Path, id: u32) -> Result<(), SysError> {
+    std::os::unix::fs::chown(path, Some(id), Some(id)).map_err(SysError::io("chown", path.to_string_lossy()))?;
+    for entry in fs::read_dir(path).map_err(SysError::io("readdir", path.to_string_lossy()))?.flatten() {
+        give(&entry.path(), id)?;
+    }
+    Ok(())
 }
 
 impl Drop for Scratch {

@@ -67,6 +67,8 @@ pub struct Seen {
     pub unreaped: bool,
     /// Layers that are less than whole.
     pub layers: Vec<(Layer, LayerReport)>,
+    /// Read-only binds whose files keep their owners.
+    pub unmapped: Vec<String>,
     /// The out folder.
     pub out: Option<OwnedFd>,
 }
@@ -220,6 +222,7 @@ fn note(seen: &mut Seen, message: Report, fd: Option<OwnedFd>) {
     match message {
         Report::Layer(layer, report) => seen.layers.push((layer, report)),
         Report::Out => seen.out = fd,
+        Report::Unmapped(path) => seen.unmapped.push(path),
         Report::Started => seen.started = seen.failed.is_none(),
         Report::Failed(error) => {
             seen.failed.get_or_insert(error);

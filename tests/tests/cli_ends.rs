@@ -177,3 +177,19 @@ fn the_envelope_is_read_whole_by_a_slow_reader() {
     let envelope: Value = serde_json::from_slice(&text).expect("one envelope");
     assert_eq!(envelope["output"].as_str().map(str::len), Some(3_000_000));
 }
+
+#[test]
+fn control_groups_of_a_killed_runner_go_with_a_later_call() {
+    let scene = Scene::new();
+    let marker = left::marker();
+    sleeper(&scene, &marker);
+    let mut child = start(&scene, &marker);
+    let groups: Vec<_> = left::alive(&marker).into_iter().flat_map(left::control_groups).collect();
+    child.kill().expect("it lives");
+    child.wait().expect("it ends");
+    // A group being made is spared for ten seconds.
+    std::thread::sleep(Duration::from_secs(12));
+    scene.script("echo", "#!/bin/sh\ncat\n", "profile = \"standard\"\n");
+    scene.run("echo", &json!({}), &[]).output();
+    assert_eq!(groups.iter().filter(|group| group.exists()).count(), 0, "{groups:?}");
+}

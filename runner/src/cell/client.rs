@@ -17,6 +17,7 @@ use tokio::sync::Mutex;
 /// A launcher that has been started, before there is a runtime to talk to it from.
 pub struct Seed {
     socket: OwnedFd,
+    pid: nix::unistd::Pid,
 }
 
 /// The descriptors a launch takes along.
@@ -48,7 +49,7 @@ impl Seed {
                 drop(near);
                 launcher::run(far, resident)
             }
-            Forked::Parent(_) => Ok(Self { socket: near }),
+            Forked::Parent(pid) => Ok(Self { socket: near, pid: nix::unistd::Pid::from_raw(pid) }),
         }
     }
 
@@ -58,7 +59,7 @@ impl Seed {
     /// When the program cannot be executed.
     pub fn execute(toolcell: &Path) -> Result<Self, SysError> {
         let (near, far) = pair()?;
-        std::process::Command::new(toolcell)
+        let child = std::process::Command::new(toolcell)
             .arg0("toolcell-launcher")
             .arg(super::HELPER)
             .stdin(far)
@@ -67,7 +68,7 @@ impl Seed {
             .env_clear()
             .spawn()
             .map_err(SysError::io("spawn", toolcell.to_string_lossy()))?;
-        Ok(Self { socket: near })
+        Ok(Self { socket: near, pid: nix::unistd::Pid::from_raw(child.id() as i32) })
     }
 }
 
@@ -78,7 +79,16 @@ fn pair() -> Result<(OwnedFd, OwnedFd), SysError> {
 
 /// The launcher, seen from the runtime. One launch is under way at a time; each takes well under a millisecond.
 pub struct Launcher {
-    socket: Mutex<AsyncFd<OwnedFd>>,
+    socket: Option<Mutex<AsyncFd<OwnedFd>>>,
+    pid: nix::unistd::Pid,
+}
+
+impl Drop for Launcher {
+    /// Ends the launcher and waits for it: whoever has closed its socket must not leave it to others to reap.
+    fn drop(&mut self) {
+        self.socket = None;
+        let _ = nix::sys::wait::waitpid(self.pid, None);
+    }
 }
 
 impl Launcher {
@@ -89,7 +99,7 @@ impl Launcher {
     pub fn new(seed: Seed) -> Result<Self, SysError> {
         sys::nonblocking(seed.socket.as_fd())?;
         let socket = watch(seed.socket, "launcher socket")?;
-        Ok(Self { socket: Mutex::new(socket) })
+        Ok(Self { socket: Some(Mutex::new(socket)), pid: seed.pid })
     }
 
     /// Launches a call; returns init's pid on the host and its pidfd.
@@ -99,7 +109,8 @@ impl Launcher {
     pub async fn launch(&self, launch: &Launch, fds: Descriptors) -> Result<(i32, OwnedFd), StageError> {
         let at = StageError::at(Step::Receive);
         let spec = memory_file("launch", &serde_json::to_vec(launch).unwrap_or_default()).map_err(&at)?;
-        let socket = self.socket.lock().await;
+        let gone = || at(SysError::new("sendmsg", "launcher", Errno::EPIPE));
+        let socket = self.socket.as_ref().ok_or_else(gone)?.lock().await;
         send(&socket, &spec, &fds).await.map_err(&at)?;
         drop((spec, fds));
         receive(&socket).await.map_err(&at)?

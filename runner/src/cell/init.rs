@@ -5,20 +5,16 @@
 //! outside the tool's control group.
 
 use super::mounts::{self, Trees};
-use super::protocol::{Ending, Launch, Report, StageError, Step, command};
+use super::protocol::{Launch, Report, StageError, Step};
+use super::reap::Cell;
 use super::stage::{self, Streams, send};
 use crate::layer::{Layer, LayerReport, Need};
-use crate::outcome::End;
 use crate::sys::{self, Forked, SysError};
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::sys::resource::{UsageWho, getrusage};
-use nix::sys::signal::{SigSet, SigmaskHow, Signal, kill, sigprocmask};
+use nix::sys::signal::{SigSet, SigmaskHow, Signal, sigprocmask};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
-use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 use std::io::Write;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
-use std::time::{Duration, Instant};
 
 /// What init is born with.
 pub struct Birth {
@@ -116,7 +112,7 @@ fn build_root(launch: &Launch, birth: &Birth) -> Result<mounts::Entered, StageEr
     match &birth.trees {
         Some(trees) => mounts::enter_root(launch, trees),
         // An ordinary user may clone mounts only here, in a mount namespace of its own.
-        None => mounts::enter_root(launch, &mounts::open_trees(&launch.mounts, |_| Ok(None))?),
+        None => mounts::enter_root(launch, &mounts::open_trees(&launch.mounts, |_| None, |_| ())?),
     }
 }
 
@@ -195,176 +191,4 @@ fn harden(launch: &Launch) -> Result<(), StageError> {
         nix::sys::prctl::set_no_new_privs().map_err(SysError::on("prctl", "PR_SET_NO_NEW_PRIVS")).map_err(&at)?;
     }
     Ok(())
-}
-
-/// Init while the tool runs.
-struct Cell<'a> {
-    launch: &'a Launch,
-    report: OwnedFd,
-    control: OwnedFd,
-    children: SignalFd,
-    tool: Pid,
-}
-
-/// Why init stopped waiting.
-#[derive(PartialEq, Eq)]
-enum Stop {
-    /// The tool has ended.
-    Ended(End),
-    /// Everything has to be killed at once.
-    Kill,
-    /// The runner is gone: nobody reads what is reported.
-    Orphaned,
-}
-
-impl Cell<'_> {
-    fn supervise(self, executed: OwnedFd, scratch: Option<OwnedFd>) {
-        // End of file: the program has been executed, or the tool's process has reported why not.
-        let _ = nix::unistd::read(&executed, &mut [0]);
-        drop(executed);
-        send(self.report.as_fd(), &Report::Started);
-        let last = Instant::now() + Duration::from_millis(self.launch.last_resort_ms);
-        let stop = self.wait(last);
-        let tmp_full = scratch.is_some_and(|folder| is_full(&folder));
-        let (end, leaked) = match stop {
-            Stop::Ended(end) => {
-                send(self.report.as_fd(), &Report::ToolEnded(end));
-                (end, self.clear(self.launch.limits.leak_window_ms))
-            }
-            Stop::Kill | Stop::Orphaned => {
-                let _ = self.sweep_kill();
-                let end = self.reap_tool();
-                self.clear(0);
-                (end, 0)
-            }
-        };
-        if stop == Stop::Orphaned {
-            return;
-        }
-        let usage = getrusage(UsageWho::RUSAGE_CHILDREN).ok();
-        let micros = |time: nix::sys::time::TimeVal| time.tv_sec() as u64 * 1_000_000 + time.tv_usec() as u64;
-        let cpu_us = usage.map_or(0, |usage| micros(usage.user_time()) + micros(usage.system_time()));
-        let max_rss = usage.map_or(0, |usage| usage.max_rss() as u64 * 1024);
-        send(self.report.as_fd(), &Report::Ended(Ending { end, cpu_us, max_rss, leaked, tmp_full }));
-    }
-
-    /// Waits for the tool's end, a command, or the runner's end.
-    fn wait(&self, last: Instant) -> Stop {
-        loop {
-            if let Some(end) = self.reap() {
-                return Stop::Ended(end);
-            }
-            let mut fds = [
-                PollFd::new(self.control.as_fd(), PollFlags::POLLIN),
-                PollFd::new(self.children.as_fd(), PollFlags::POLLIN),
-            ];
-            let left = last.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return Stop::Kill;
-            }
-            let timeout = PollTimeout::try_from(left).unwrap_or(PollTimeout::MAX);
-            let _ = poll(&mut fds, timeout);
-            if fds[0].any().unwrap_or(false) {
-                let mut byte = [0];
-                match nix::unistd::read(&self.control, &mut byte) {
-                    Ok(0) => return Stop::Orphaned,
-                    Ok(_) if byte[0] == command::TERM => {
-                        // The whole group, so that a shell's child hears it too.
-                        let _ = kill(Pid::from_raw(-self.tool.as_raw()), Signal::SIGTERM);
-                    }
-                    Ok(_) => return Stop::Kill,
-                    Err(_) => {}
-                }
-            }
-            let _ = self.children.read_signal();
-        }
-    }
-
-    /// Reaps whatever has ended; says how the tool did, if it was among them.
-    fn reap(&self) -> Option<End> {
-        loop {
-            match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
-                Ok(status) if status.pid() == Some(self.tool) => {
-                    if let Some(end) = end_of(status) {
-                        return Some(end);
-                    }
-                }
-                Ok(WaitStatus::StillAlive) | Err(_) => return None,
-                Ok(_) => {}
-            }
-        }
-    }
-
-    /// Waits for the killed tool. It cannot refuse SIGKILL; in uninterruptible sleep the runner's patience ends
-    /// before this does, and it kills init.
-    fn reap_tool(&self) -> End {
-        loop {
-            match waitpid(self.tool, None).map(end_of) {
-                Ok(Some(end)) => return end,
-                Ok(None) | Err(nix::errno::Errno::EINTR) => {}
-                Err(_) => return End::Signaled(libc::SIGKILL),
-            }
-        }
-    }
-
-    /// Waits `window_ms` for what outlived the tool, then kills it. Returns how many had to be killed.
-    fn clear(&self, window_ms: u64) -> u32 {
-        let end = Instant::now() + Duration::from_millis(window_ms);
-        while self.anything_left() {
-            let left = end.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                let killed = self.sweep_kill();
-                while self.anything_left() {
-                    self.sweep_kill();
-                    std::thread::sleep(Duration::from_micros(200));
-                }
-                return killed;
-            }
-            let mut fds = [
-                PollFd::new(self.children.as_fd(), PollFlags::POLLIN),
-                PollFd::new(self.control.as_fd(), PollFlags::POLLIN),
-            ];
-            let _ = poll(&mut fds, PollTimeout::try_from(left).unwrap_or(PollTimeout::MAX));
-            let _ = self.children.read_signal();
-            if fds[1].any().unwrap_or(false) {
-                // Any command now, and the runner's end, mean the same: no more waiting.
-                return self.clear(0);
-            }
-        }
-        0
-    }
-
-    /// Whether any process of the call is left. All of them are descendants, so init has a child then.
-    fn anything_left(&self) -> bool {
-        loop {
-            match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
-                Err(nix::errno::Errno::ECHILD) => return false,
-                Ok(WaitStatus::StillAlive) | Err(_) => return true,
-                Ok(_) => {}
-            }
-        }
-    }
-
-    /// Kills every process of the call but init; returns how many there were.
-    fn sweep_kill(&self) -> u32 {
-        if self.launch.namespaces.pid {
-            let count = super::sweep::count_processes();
-            let _ = kill(Pid::from_raw(-1), Signal::SIGKILL);
-            count
-        } else {
-            super::sweep::kill_descendants()
-        }
-    }
-}
-
-fn end_of(status: WaitStatus) -> Option<End> {
-    match status {
-        WaitStatus::Exited(_, code) => Some(End::Exited(code as u8)),
-        WaitStatus::Signaled(_, signal, _) => Some(End::Signaled(signal as i32)),
-        _ => None,
-    }
-}
-
-fn is_full(folder: &OwnedFd) -> bool {
-    nix::sys::statfs::fstatfs(folder).is_ok_and(|stat| stat.blocks_free() == 0 || stat.files_free() == 0)
 }

@@ -62,8 +62,7 @@ fn rights_of(access: Access) -> BitFlags<AccessFs> {
         Access::Read => AccessFs::ReadFile | AccessFs::ReadDir,
         Access::Execute => AccessFs::Execute.into(),
         Access::Write => {
-            AccessFs::from_write(NEWEST)
-                & !(AccessFs::IoctlDev | AccessFs::MakeChar | AccessFs::MakeBlock)
+            AccessFs::from_write(NEWEST) & !(AccessFs::IoctlDev | AccessFs::MakeChar | AccessFs::MakeBlock)
         }
         Access::Device => AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::IoctlDev | AccessFs::Truncate,
     }

@@ -7,12 +7,13 @@
 use super::init::{self, Birth};
 use super::mounts::{self, Trees};
 use super::namespaces::{self, NetAhead, OwnerMaps};
-use super::protocol::{Answer, Launch, Manifest, StageError, Step};
+use super::protocol::{Answer, Launch, Manifest, Report, StageError, Step};
+use super::stage;
 use crate::sys::{self, Forked, SysError};
 use nix::errno::Errno;
 use nix::sys::socket::{ControlMessage, ControlMessageOwned, MsgFlags, recvmsg, sendmsg};
 use std::io::{IoSlice, IoSliceMut, Read, Seek};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 /// The launcher's whole life. `resident`: whether more than one call is to be expected, so that network namespaces
 /// are made ahead again and again.
@@ -31,6 +32,10 @@ pub fn run(socket: OwnedFd, resident: bool) -> ! {
 fn settle() {
     sys::environment_wipe();
     sys::reset_signals();
+    // The caller's other groups are no business of the tool's. An ordinary user may not drop them.
+    if nix::unistd::geteuid().is_root() {
+        let _ = nix::unistd::setgroups(&[]);
+    }
     // A terminal's Ctrl-C goes to the whole foreground group; cancelling is the runner's business.
     let _ = nix::unistd::setsid();
     let _ = nix::sys::prctl::set_pdeathsig(nix::sys::signal::Signal::SIGKILL);
@@ -105,7 +110,7 @@ impl Launcher {
 
     fn launch(&mut self, request: Request) -> Result<(i32, OwnedFd), StageError> {
         let Request { launch, streams, report, control, secrets, cgroups } = request;
-        let trees = self.trees(&launch)?;
+        let trees = self.trees(&launch, &report)?;
         let (mapped, maps_written) = nix::unistd::pipe2(nix::fcntl::OFlag::O_CLOEXEC)
             .map_err(SysError::on("pipe", ""))
             .map_err(StageError::at(Step::Clone))?;
@@ -142,20 +147,21 @@ impl Launcher {
     }
 
     /// A root launcher opens the mounts here, with owners mapped to the call's id; an ordinary user's init does it.
-    fn trees(&mut self, launch: &Launch) -> Result<Option<Trees>, StageError> {
+    fn trees(&mut self, launch: &Launch, report: &OwnedFd) -> Result<Option<Trees>, StageError> {
         let Some(outside) = launch.outside.filter(|_| launch.mounts.private_root) else {
             return Ok(None);
         };
+        self.owners.trim();
         for bind in &launch.mounts.binds {
             if let Some(owner) = bind.owner {
                 self.owners.make(owner, outside)?;
             }
         }
         let owners = &self.owners;
-        let map = |bind: &crate::call::Bind| -> Result<Option<BorrowedFd<'_>>, StageError> {
-            Ok(bind.owner.and_then(|owner| owners.made(owner, outside)).map(|ns| ns.as_fd()))
-        };
-        mounts::open_trees(&launch.mounts, map).map(Some)
+        let map =
+            |bind: &crate::call::Bind| bind.owner.and_then(|owner| owners.made(owner, outside)).map(|ns| ns.as_fd());
+        let unmapped = |path: &str| stage::send(report.as_fd(), &Report::Unmapped(path.to_owned()));
+        mounts::open_trees(&launch.mounts, map, unmapped).map(Some)
     }
 
     fn maps(&self, launch: &Launch, pid: i32) -> Result<(), SysError> {

@@ -16,6 +16,7 @@ mod limits;
 mod mounts;
 mod namespaces;
 pub mod protocol;
+mod reap;
 pub mod seccomp;
 mod stage;
 mod sweep;

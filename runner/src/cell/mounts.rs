@@ -28,14 +28,23 @@ pub struct Trees {
 /// Opens every bind and device of the section. `owner_map` gives the user namespace that maps a bind's owner.
 pub fn open_trees<'a>(
     mounts: &Mounts,
-    mut owner_map: impl FnMut(&Bind) -> Result<Option<BorrowedFd<'a>>, StageError>,
+    owner_map: impl Fn(&Bind) -> Option<BorrowedFd<'a>>,
+    unmapped: impl Fn(&str),
 ) -> Result<Trees, StageError> {
     let at = StageError::at(Step::Trees);
     let mut binds = Vec::with_capacity(mounts.binds.len());
     for bind in &mounts.binds {
         let tree = sys::detached_tree(bind.source.as_path(), bind.recursive).map_err(&at)?;
         let on = bind.source.lossy();
-        sys::tree_attributes(tree.as_fd(), &on, attributes(bind), owner_map(bind)?).map_err(&at)?;
+        let map = owner_map(bind);
+        match sys::tree_attributes(tree.as_fd(), &on, attributes(bind), map) {
+            // Not every file system can map owners. What is only read may keep its own; what is written may not.
+            Err(_) if map.is_some() && !bind.writable => {
+                sys::tree_attributes(tree.as_fd(), &on, attributes(bind), None).map_err(&at)?;
+                unmapped(&on);
+            }
+            set => set.map_err(&at)?,
+        }
         binds.push(tree);
     }
     let device = |path: &Text| {

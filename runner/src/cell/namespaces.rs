@@ -41,12 +41,16 @@ const KEPT: usize = 64;
 pub struct OwnerMaps(HashMap<(u32, u32, u32, u32), OwnedFd>);
 
 impl OwnerMaps {
+    /// Forgets all when there are too many. Between launches only: within one, every map that was made is needed.
+    pub fn trim(&mut self) {
+        if self.0.len() >= KEPT {
+            self.0.clear();
+        }
+    }
+
     /// Makes the namespace in which files of `owner` belong to `outside`, unless it is there.
     pub fn make(&mut self, owner: Owner, outside: (u32, u32)) -> Result<(), StageError> {
         let key = (owner.uid, owner.gid, outside.0, outside.1);
-        if self.0.len() >= KEPT && !self.0.contains_key(&key) {
-            self.0.clear();
-        }
         if let std::collections::hash_map::Entry::Vacant(place) = self.0.entry(key) {
             place.insert(make_owner_map(owner, outside).map_err(StageError::at(Step::Trees))?);
         }

@@ -87,6 +87,8 @@ pub enum Report {
     Layer(Layer, LayerReport),
     /// The out folder's descriptor travels with this message.
     Out,
+    /// A read-only bind whose file system cannot map owners: its files keep theirs.
+    Unmapped(String),
     /// The program has been executed.
     Started,
     /// A step failed; nothing was executed.

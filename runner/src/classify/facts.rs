@@ -20,6 +20,7 @@ pub(super) fn warnings(call: &Call, outcome: &Outcome) -> Vec<Warning> {
     let notes = call.notes.iter().map(|note| warning(note.code, note.message.clone(), json!({})));
     notes
         .chain(layers(outcome))
+        .chain(unmapped(outcome))
         .chain(limits_degraded(outcome))
         .chain(processes(call, outcome))
         .chain(limits_hit(call, outcome))
@@ -64,6 +65,15 @@ fn layers(outcome: &Outcome) -> impl Iterator<Item = Warning> {
         let why = report.why.as_deref().unwrap_or("no reason was given");
         let details = json!({"layer": layer, "state": report.state, "why": report.why});
         Some(warning(WarningCode::LayerDegraded, format!("sandbox layer `{layer}` is {state}: {why}"), details))
+    })
+}
+
+/// Read-only binds whose file system cannot map owners.
+fn unmapped(outcome: &Outcome) -> impl Iterator<Item = Warning> {
+    outcome.unmapped.iter().map(|path| {
+        let message =
+            format!("the files of {path} keep their owners: its file system cannot map them to the tool's id");
+        warning(WarningCode::LayerDegraded, message, json!({"layer": Layer::UserNs, "path": path}))
     })
 }
 

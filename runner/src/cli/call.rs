@@ -141,6 +141,11 @@ fn answer(request: Result<Request, Refusal>, common: &Common, seed: Option<Seed>
         Err(refusal) => return refused(refusal),
     };
     let Some(seed) = seed else { return refused(internal("no launcher could be forked".to_owned())) };
+    // Other processes of this user must not read secrets out of this one.
+    let _ = nix::sys::prctl::set_dumpable(false);
+    if let Ok(place) = &runner.host.cgroup {
+        crate::cgroup::sweep(place);
+    }
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return refused(internal(format!("no runtime: {error}"))),

@@ -207,6 +207,14 @@ fn is_on(profile: &Profile, layer: Layer) -> bool {
 
 fn granted_profile(who: Option<(&str, &Path)>, name: &str, ctx: &Context<'_>) -> Result<Profile, Refusal> {
     let profile = crate::profile::load(name, ctx.config.profiles_dir.as_deref()).map_err(broken)?;
+    let known = |name: &str| crate::cell::seccomp::number_of(name).is_some();
+    if let Some(problem) =
+        (!profile.builtin).then(|| crate::profile::problems(&profile, &known)).and_then(|all| all.into_iter().next())
+    {
+        let message = format!("the profile `{name}` is broken: {problem}");
+        return Err(Refusal::new(Reason::InvalidContract, message)
+            .hint("mend the file in the profiles folder of the configuration"));
+    }
     let (id, registry) = (who.map(|(id, _)| id), who.map(|(_, registry)| registry));
     // A profile of the user's own that only tightens a safe one needs no grant.
     let harmless = !profile.builtin

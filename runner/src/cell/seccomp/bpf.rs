@@ -98,6 +98,20 @@ impl Rule {
         let checks = vec![Check { first: Argument::any_bit(index, bits), second: None }];
         Self { nr: nr as u32, checks, hit: Action::Errno(errno), miss: Action::Allow }
     }
+
+    /// Refused where both arguments have one of their bits.
+    pub fn refuse_both(nr: libc::c_long, first: (u32, u32), second: (u32, u32), errno: u32) -> Self {
+        let both =
+            Check { first: Argument::any_bit(first.0, first.1), second: Some(Argument::any_bit(second.0, second.1)) };
+        Self { nr: nr as u32, checks: vec![both], hit: Action::Errno(errno), miss: Action::Allow }
+    }
+
+    /// Refused where both arguments have their values.
+    pub fn refuse_pair(nr: libc::c_long, first: (u32, u32), second: (u32, u32), errno: u32) -> Self {
+        let both =
+            Check { first: Argument::equals(first.0, first.1), second: Some(Argument::equals(second.0, second.1)) };
+        Self { nr: nr as u32, checks: vec![both], hit: Action::Errno(errno), miss: Action::Allow }
+    }
 }
 
 const LOAD: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;

@@ -10,7 +10,8 @@ pub use table::{DENIED, Group, number_of};
 
 const EPERM: u32 = libc::EPERM as u32;
 
-/// The filter of a section. Unknown names in `deny` have been refused when the profile was read.
+/// The filter of a section. Names in `deny` that this machine does not have mean nothing here; resolve refuses those
+/// that no machine has.
 pub fn program(section: &Seccomp) -> Vec<libc::sock_filter> {
     let mut rules: Vec<Rule> = table::denied_numbers().map(|nr| Rule::always(nr, Action::Errno(EPERM))).collect();
     rules.extend(table::ABSENT.iter().map(|nr| Rule::always(*nr, Action::Errno(libc::ENOSYS as u32))));
@@ -34,12 +35,59 @@ fn argument_rules(section: &Seccomp) -> Vec<Rule> {
         Rule::refuse_bits(libc::SYS_unshare, 0, NEW_NAMESPACES, EPERM),
         // Bytes pushed into a terminal are typed into the shell of whoever watches it.
         Rule::refuse(libc::SYS_ioctl, vec![1], vec![libc::TIOCSTI as u32, TIOCLINUX], EPERM),
+        // Its mode stands in memory, where a filter cannot look; callers fall back to openat.
+        Rule::always(libc::SYS_openat2, Action::Errno(libc::ENOSYS as u32)),
         Rule::only(libc::SYS_personality, vec![Check::equals(0, 0), Check::equals(0, u32::MAX)], EPERM),
     ];
+    rules.extend(set_id_rules());
+    rules.extend(init_rules());
     if section.deny_memory_exec {
         rules.push(Rule::always(libc::SYS_memfd_create, Action::Errno(EPERM)));
         rules.push(Rule::refuse_bits(libc::SYS_execveat, 4, libc::AT_EMPTY_PATH as u32, EPERM));
     }
+    rules
+}
+
+/// A set-uid file left in a folder of the caller's would outlive the call, with the caller's rights.
+fn set_id_rules() -> Vec<Rule> {
+    const SET_ID: u32 = libc::S_ISUID | libc::S_ISGID;
+    const CREATES: u32 = (libc::O_CREAT | (libc::O_TMPFILE & !libc::O_DIRECTORY)) as u32;
+    let mode = |nr, index| Rule::refuse_bits(nr, index, SET_ID, EPERM);
+    // Without O_CREAT the mode is not passed, and whatever stands in the register means nothing.
+    let open = |nr, flags, mode| Rule::refuse_both(nr, (flags, CREATES), (mode, SET_ID), EPERM);
+    let mut rules = vec![
+        mode(libc::SYS_fchmod, 1),
+        mode(libc::SYS_fchmodat, 2),
+        mode(SYS_FCHMODAT2, 2),
+        mode(libc::SYS_mknodat, 2),
+        open(libc::SYS_openat, 2, 3),
+    ];
+    #[cfg(target_arch = "x86_64")]
+    rules.extend([
+        mode(libc::SYS_chmod, 1),
+        mode(libc::SYS_creat, 1),
+        mode(libc::SYS_mknod, 1),
+        open(libc::SYS_open, 1, 2),
+    ]);
+    rules
+}
+
+/// The same number on every architecture (since Linux 6.6).
+const SYS_FCHMODAT2: libc::c_long = 452;
+
+/// Limits and scheduling of pid 1, which has the tool's id and would otherwise let it.
+fn init_rules() -> Vec<Rule> {
+    let by_pid = [
+        libc::SYS_prlimit64,
+        libc::SYS_sched_setaffinity,
+        libc::SYS_sched_setattr,
+        libc::SYS_sched_setparam,
+        libc::SYS_sched_setscheduler,
+    ];
+    let mut rules: Vec<Rule> = by_pid.into_iter().map(|nr| Rule::refuse(nr, vec![0], vec![1], EPERM)).collect();
+    // setpriority and ioprio_set name a kind first: 0 and 1 are a process for the one and the other.
+    rules.push(Rule::refuse_pair(libc::SYS_setpriority, (0, 0), (1, 1), EPERM));
+    rules.push(Rule::refuse_pair(libc::SYS_ioprio_set, (0, 1), (1, 1), EPERM));
     rules
 }
 
@@ -147,6 +195,27 @@ mod tests {
         assert_eq!(call(libc::SYS_ioctl, [0, libc::TIOCGWINSZ, 0, 0, 0, 0]), ALLOW);
         assert_eq!(call(libc::SYS_personality, [0xffff_ffff, 0, 0, 0, 0, 0]), ALLOW);
         assert_eq!(call(libc::SYS_personality, [0x0040_0000, 0, 0, 0, 0, 0]), errno(libc::EPERM));
+    }
+
+    #[test]
+    fn set_id_bits_are_refused_wherever_a_mode_is_given() {
+        assert_eq!(call(libc::SYS_fchmodat, [0, 0, 0o4755, 0, 0, 0]), errno(libc::EPERM));
+        assert_eq!(call(libc::SYS_fchmodat, [0, 0, 0o755, 0, 0, 0]), ALLOW);
+        let create = libc::O_CREAT as u64;
+        assert_eq!(call(libc::SYS_openat, [0, 0, create, 0o2755, 0, 0]), errno(libc::EPERM));
+        assert_eq!(call(libc::SYS_openat, [0, 0, create, 0o644, 0, 0]), ALLOW);
+        assert_eq!(call(libc::SYS_openat, [0, 0, 0, 0o6777, 0, 0]), ALLOW, "no mode is passed without O_CREAT");
+        assert_eq!(call(libc::SYS_openat, [0, 0, libc::O_DIRECTORY as u64, 0o6777, 0, 0]), ALLOW);
+        assert_eq!(call(libc::SYS_openat2, [0; 6]), errno(libc::ENOSYS));
+    }
+
+    #[test]
+    fn pid_1_keeps_its_limits_and_others_may_change_their_own() {
+        assert_eq!(call(libc::SYS_prlimit64, [1, 0, 0, 0, 0, 0]), errno(libc::EPERM));
+        assert_eq!(call(libc::SYS_prlimit64, [0; 6]), ALLOW);
+        assert_eq!(call(libc::SYS_setpriority, [0, 1, 0, 0, 0, 0]), errno(libc::EPERM));
+        assert_eq!(call(libc::SYS_setpriority, [0, 2, 0, 0, 0, 0]), ALLOW);
+        assert_eq!(call(libc::SYS_ioprio_set, [1, 1, 0, 0, 0, 0]), errno(libc::EPERM));
     }
 
     #[test]

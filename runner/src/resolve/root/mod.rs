@@ -1,28 +1,19 @@
 //! Section `mounts`: the root a profile shows, and the Landlock rules that go with each part of it.
 
+mod made;
+mod system;
+
 use super::files::FileIn;
 use super::program::{Program, Scene, TOOL_BIN};
 use super::rights::{self, Rules, TOOL_ID};
 use super::{Context, INSIDE, Layout, OUTSIDE, Sections, look};
-use crate::call::{Access, Bind, Link, MadeFile, Mounts, Note, Owner};
-use crate::envelope::WarningCode;
+use crate::call::{Access, Bind, Mounts, Note, Owner};
 use crate::layer::Layer;
-use crate::profile::{NetworkMode, Profile};
+use crate::profile::Profile;
 use crate::reason::Reason;
 use crate::refusal::Refusal;
 use crate::text::Text;
 use std::path::{Path, PathBuf};
-
-/// Folders that only hold libraries: mapped from by every dynamic program, so never noexec.
-const LIBRARIES: [&str; 6] =
-    ["/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libx32", "/usr/local/lib", "/usr/local/lib64"];
-/// What stands at the top on hosts that have not merged it into /usr, and is a link on the others.
-const TOP: [(&str, bool); 6] =
-    [("/bin", false), ("/sbin", false), ("/lib", true), ("/lib32", true), ("/lib64", true), ("/libx32", true)];
-/// Devices every program may expect. /dev/tty is there and refuses, since the call has no terminal.
-const DEVICES: [&str; 6] = ["/dev/full", "/dev/null", "/dev/random", "/dev/tty", "/dev/urandom", "/dev/zero"];
-/// Files of the host's /etc that programs need and that tell nothing about the host's users.
-const ETC: [&str; 3] = ["/etc/alternatives", "/etc/ld.so.cache", "/etc/localtime"];
 
 /// Lays the root out, part by part.
 pub struct Builder<'a> {
@@ -32,6 +23,8 @@ pub struct Builder<'a> {
     tool: Option<&'a Path>,
     work: Option<PathBuf>,
     work_writable: bool,
+    /// Whether a folder is shown in which somebody of the host may listen on a path socket.
+    foreign: bool,
     mounts: Mounts,
     rules: Rules,
     notes: Vec<Note>,
@@ -50,7 +43,8 @@ impl<'a> Builder<'a> {
             scratch: Vec::new(),
         };
         let (rules, notes) = (Rules::default(), Vec::new());
-        Self { profile, ctx, private, tool, work: None, work_writable: false, mounts, rules, notes }
+        let (work, work_writable, foreign) = (None, false, false);
+        Self { profile, ctx, private, tool, work, work_writable, foreign, mounts, rules, notes }
     }
 
     /// The caller's writable folder. The profile says whether there may be one.
@@ -99,13 +93,17 @@ impl<'a> Builder<'a> {
 
     /// The caller's files, read-only.
     pub fn files_in(&mut self, files: &[FileIn]) {
-        for file in files.iter().filter(|_| self.private) {
-            let owner = self.owner(&file.host);
-            let bind = Bind { owner, recursive: false, ..bind(&file.host, &file.inside) };
-            self.mounts.binds.push(bind);
+        for file in files {
+            self.rules.allow(&file.inside, &[Access::Read]);
+            self.foreign |= file.host.is_dir();
+            if self.private {
+                let owner = self.owner(&file.host);
+                let bind = Bind { owner, recursive: false, ..bind(&file.host, &file.inside) };
+                self.mounts.binds.push(bind);
+            }
         }
-        if !files.is_empty() {
-            self.rules.allow("/in", &[Access::Read]);
+        if self.private && !files.is_empty() {
+            self.rules.allow("/in", &[Access::List]);
         }
     }
 
@@ -116,6 +114,7 @@ impl<'a> Builder<'a> {
 
     /// The sections, with the program in them.
     pub fn finish(mut self, program: &Program) -> Result<Sections, Refusal> {
+        self.uncovered()?;
         let files_in = std::mem::take(&mut self.mounts.binds);
         if self.private {
             self.system()?;
@@ -127,9 +126,11 @@ impl<'a> Builder<'a> {
             self.written()?;
             self.devices();
             self.made_files();
+        } else {
+            self.host_rules(program);
         }
         let (cwd, out_dir) = self.scratch();
-        let foreign = self.private && self.work.is_some();
+        let foreign = self.private && (self.foreign || self.work.is_some());
         Ok(Sections {
             mounts: self.mounts,
             landlock: self.rules.section(self.profile),
@@ -140,106 +141,22 @@ impl<'a> Builder<'a> {
         })
     }
 
+    /// A rule below a folder that is the tool's own would be covered by it, and so be no rule at all.
+    fn uncovered(&self) -> Result<(), Refusal> {
+        let own = ["/tmp", "/home/tool", "/dev/shm", "/work", "/in", "/tool", "/proc"];
+        let rules = self.profile.read.iter().chain(&self.profile.write).chain(&self.profile.exec);
+        let covered = rules.filter(|rule| rule.path != Path::new("/work")).find_map(|rule| {
+            own.iter().find(|folder| rule.path.starts_with(folder)).map(|folder| (rule.path.display(), folder))
+        });
+        let Some((path, folder)) = covered.filter(|_| self.private) else { return Ok(()) };
+        let message =
+            format!("the profile `{}` names {path}, but {folder} inside is the tool's own", self.profile.name);
+        Err(Refusal::new(Reason::InvalidContract, message)
+            .hint("name a path outside of it, or bind the folder elsewhere on the host"))
+    }
+
     fn executable(&self, path: &Path) -> bool {
         self.profile.exec.iter().any(|rule| path.starts_with(&rule.path))
-    }
-
-    /// What the profile lets the tool read.
-    fn system(&mut self) -> Result<(), Refusal> {
-        let mut shown = 0;
-        for rule in &self.profile.read {
-            let Some(real) = look::real(&rule.path) else {
-                self.missing(&rule.path);
-                continue;
-            };
-            shown += 1;
-            let exec = self.executable(&rule.path);
-            self.mounts.binds.push(Bind { exec, ..bind(&real, &rule.path) });
-            self.rules.allow(&rule.path, &[Access::Read]);
-            if rule.path == Path::new("/usr") {
-                self.usr(exec);
-            } else {
-                self.follow_links(&rule.path);
-            }
-        }
-        if shown == 0 {
-            let message = format!("none of the paths that the profile `{}` shows exists here", self.profile.name);
-            return Err(Refusal::new(Reason::SandboxUnavailable, message)
-                .hint("check the [[filesystem.read]] rules of the profile"));
-        }
-        for rule in self.profile.exec.iter().filter(|rule| rule.path.exists()) {
-            self.rules.allow(&rule.path, &[Access::Read, Access::Execute]);
-            if !self.profile.read.iter().any(|read| read.path == rule.path) {
-                self.mounts.binds.push(Bind { exec: true, ..bind(&rule.path, &rule.path) });
-            }
-        }
-        Ok(())
-    }
-
-    fn missing(&mut self, path: &Path) {
-        let message = format!("{} does not exist on this host; the other rules hold", path.display());
-        self.notes.push(Note { code: WarningCode::ProfilePathMissing, message });
-    }
-
-    /// /usr with its library folders, and what belongs to it at the top.
-    fn usr(&mut self, exec: bool) {
-        if !exec {
-            for library in LIBRARIES.iter().map(Path::new).filter(|path| path.is_dir() && !path.is_symlink()) {
-                self.mounts.binds.push(Bind { exec: true, ..bind(library, library) });
-            }
-        }
-        for (top, library) in TOP {
-            let path = Path::new(top);
-            if let Ok(target) = std::fs::read_link(path) {
-                self.mounts.links.push(Link { path: Text::from(top), target: Text::from(target.as_path()) });
-            } else if path.is_dir() {
-                self.mounts.binds.push(Bind { exec: exec || library, ..bind(path, path) });
-                let access = if exec { &[Access::Read, Access::Execute][..] } else { &[Access::Read] };
-                self.rules.allow(path, access);
-            }
-        }
-    }
-
-    /// Links in a folder that lead out of it, as certificate folders have them: what they lead to comes along, each
-    /// file alone, so that nothing beside it (private keys, say) is shown.
-    fn follow_links(&mut self, folder: &Path) {
-        let Ok(entries) = std::fs::read_dir(folder) else { return };
-        for entry in entries.flatten().filter(|entry| entry.path().is_symlink()).take(2000) {
-            let Some(real) = look::real(&entry.path()).filter(|real| real.is_file()) else { continue };
-            let covered = |path: &Path| self.mounts.binds.iter().any(|bind| path.starts_with(bind.target.as_path()));
-            let mut hop = entry.path();
-            while let Ok(target) = std::fs::read_link(&hop) {
-                let next = hop.parent().unwrap_or(Path::new("/")).join(&target);
-                if !covered(&hop) && !self.mounts.links.iter().any(|link| link.path.as_path() == hop) {
-                    self.mounts
-                        .links
-                        .push(Link { path: Text::from(hop.as_path()), target: Text::from(target.as_path()) });
-                }
-                hop = next;
-            }
-            if !covered(&real) {
-                self.mounts.binds.push(bind(&real, &real));
-                self.rules.allow(&real, &[Access::Read]);
-            }
-        }
-    }
-
-    fn etc(&mut self) {
-        for path in ETC.iter().map(Path::new) {
-            match std::fs::read_link(path) {
-                Ok(target) => {
-                    self.mounts.links.push(Link { path: Text::from(path), target: Text::from(target.as_path()) });
-                }
-                Err(_) if path.exists() => self.mounts.binds.push(bind(path, path)),
-                Err(_) => {}
-            }
-        }
-        // The root itself: what stands there is what this Call names.
-        self.rules.allow("/", &[Access::List]);
-        self.rules.allow("/etc", &[Access::Read]);
-        if self.mounts.proc {
-            self.rules.allow("/proc", &[Access::Read]);
-        }
     }
 
     fn tool_folder(&mut self) {
@@ -289,40 +206,11 @@ impl<'a> Builder<'a> {
                     .hint("make the folder, or mend the [[filesystem.write]] rule"));
             };
             let owner = self.owner(&real);
+            self.foreign = true;
             self.mounts.binds.push(Bind { writable: true, owner, recursive: false, ..bind(&real, &rule.path) });
             self.rules.allow(&rule.path, &[Access::Read, Access::Write]);
         }
         Ok(())
-    }
-
-    fn devices(&mut self) {
-        let named = self.profile.devices.iter().map(String::as_str);
-        for device in DEVICES.into_iter().chain(named).filter(|path| Path::new(path).exists()) {
-            self.mounts.devices.push(Text::from(device));
-            self.rules.allow(device, &[Access::Device]);
-        }
-        self.rules.allow("/dev", &[Access::Read]);
-        for (name, target) in [("fd", "/proc/self/fd"), ("stdin", "fd/0"), ("stdout", "fd/1"), ("stderr", "fd/2")] {
-            self.mounts.links.push(Link { path: Text::from(format!("/dev/{name}")), target: Text::from(target) });
-        }
-    }
-
-    fn made_files(&mut self) {
-        let dns = if self.profile.network == NetworkMode::None { "files" } else { "files dns" };
-        let files = [
-            (
-                "/etc/passwd",
-                format!(
-                    "tool:x:{TOOL_ID}:{TOOL_ID}:tool:/home/tool:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n"
-                ),
-            ),
-            ("/etc/group", format!("tool:x:{TOOL_ID}:\nnogroup:x:65534:\n")),
-            ("/etc/hosts", "127.0.0.1 localhost toolcell\n::1 localhost\n".to_owned()),
-            ("/etc/nsswitch.conf", format!("passwd: files\ngroup: files\nhosts: {dns}\n")),
-            ("/etc/hostname", "toolcell\n".to_owned()),
-        ];
-        let made = files.into_iter().map(|(path, content)| MadeFile { path: Text::from(path), content });
-        self.mounts.files.extend(made);
     }
 
     /// The writable folders; returns the working directory and the out folder.
