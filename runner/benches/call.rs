@@ -13,7 +13,7 @@ use toolcell::cell::client::{Launcher, Seed};
 use toolcell::config::{Config, Sources};
 use toolcell::host::Host;
 use toolcell::resolve::{Input, Tighten};
-use toolcell::runner::{Request, Runner, What};
+use toolcell::runner::{Identity, Request, Runner, What};
 
 const ROUNDS: usize = 200;
 const INPUT: &[u8] = b"{\"tool\":\"echo\"}";
@@ -218,8 +218,7 @@ impl Bench {
                         input: Input { bytes: Some(INPUT.to_vec()), set: Vec::new() },
                     },
                     tighten: Tighten { profile: Some((*profile).to_owned()), ..Tighten::default() },
-                    call_id: None,
-                    parent: None,
+                    identity: Identity::default(),
                     out: None,
                     accepted: begun,
                 };

@@ -3,9 +3,9 @@
 
 use crate::call::Call;
 use crate::host::Host;
-use crate::layer::{Layer, LayerReport, LayerState, Layers, Need};
+use crate::layer::{Layer, LayerReport, LayerState, Layers, Need, level};
 use crate::outcome::StartFailure;
-use crate::start_failure::sandbox;
+use crate::start_failure::{below, sandbox};
 
 /// The expected state of every layer.
 ///
@@ -20,6 +20,14 @@ pub fn expected(call: &Call, host: &Host) -> Result<Layers, StartFailure> {
             return Err(sandbox(layer, report.why.unwrap_or_else(|| "this profile does not make it".to_owned())));
         }
         layers.insert(layer, report);
+    }
+    let reached = level(&layers);
+    if reached < call.min_level {
+        let why = format!(
+            "level {} is asked for, and the profile `{}` reaches level {reached} here",
+            call.min_level, call.profile
+        );
+        return Err(below(why));
     }
     Ok(layers)
 }

@@ -28,14 +28,27 @@ pub struct Request {
     pub what: What,
     /// What the caller tightens.
     pub tighten: Tighten,
-    /// The call's id; None: a UUID version 7.
-    pub call_id: Option<String>,
-    /// The caller's span: traceparent, and tracestate where there is one.
-    pub parent: Option<(String, Option<String>)>,
+    /// Who the call is.
+    pub identity: Identity,
     /// Where collected files go.
     pub out: Option<PathBuf>,
     /// When the request was accepted; the deadline counts from here.
     pub accepted: Instant,
+}
+
+/// A call's id and its place in a trace.
+#[derive(Clone, Debug, Default)]
+pub struct Identity {
+    /// The call's id; None: a UUID version 7.
+    pub call_id: Option<String>,
+    /// The caller's span: traceparent, and tracestate where there is one.
+    pub parent: Option<(String, Option<String>)>,
+}
+
+impl Identity {
+    fn id(&self) -> String {
+        self.call_id.clone().unwrap_or_else(|| uuid::Uuid::now_v7().to_string())
+    }
 }
 
 /// Which program is called.
@@ -94,6 +107,19 @@ impl Runner {
         self.resolve(request).map(|resolved| resolved.call).map_err(|stopped| stopped.refusal)
     }
 
+    /// The deadline a request will have, milliseconds; None where it will be refused anyway.
+    pub fn wall_ms(&self, what: &What, tighten: &Tighten) -> Option<u64> {
+        let env = |name: &str| std::env::var_os(name);
+        let ctx = Context { config: &self.config, host: &self.host, cwd: &self.cwd, bin_dir: &self.bin_dir, env: &env };
+        let found = match what {
+            What::Capability { reference, .. } => {
+                Some(Registry::new(self.config.registries.clone()).find(reference).ok()?)
+            }
+            What::Command { .. } | What::Planned(_) => None,
+        };
+        resolve::wall_ms(found.as_ref(), tighten, &ctx)
+    }
+
     fn resolve(&self, request: &Request) -> Result<Resolved, Stopped> {
         let env = |name: &str| std::env::var_os(name);
         let ctx = Context { config: &self.config, host: &self.host, cwd: &self.cwd, bin_dir: &self.bin_dir, env: &env };
@@ -119,14 +145,14 @@ impl Runner {
                 };
                 Ok(resolve::command(&request, &ctx)?)
             }
-            What::Planned(bytes) => Ok(resolve::from_file(bytes, &registry, &ctx)?),
+            What::Planned(bytes) => Ok(resolve::planned(bytes, &request.tighten, &registry, &ctx)?),
         }
     }
 
     /// Answers a request: one envelope on every path. `cancel` turning true ends the call.
     pub async fn call(&self, launcher: &Launcher, request: Request, cancel: watch::Receiver<bool>) -> Envelope {
-        let call_id = request.call_id.clone().unwrap_or_else(|| uuid::Uuid::now_v7().to_string());
-        let (span, warnings) = span(request.parent.as_ref());
+        let call_id = request.identity.id();
+        let (span, warnings) = span(request.identity.parent.as_ref());
         let prepared = check_out(request.out.as_deref()).map_err(Stopped::from).and_then(|()| self.resolve(&request));
         let resolved = match prepared {
             Ok(resolved) => resolved,
@@ -151,6 +177,14 @@ impl Runner {
     }
 }
 
+/// The envelope of a request that was stopped before there was a runner to ask, under the caller's own id and trace.
+pub fn refuse(identity: &Identity, refusal: &Refusal) -> Envelope {
+    let (span, warnings) = span(identity.parent.as_ref());
+    let mut envelope = Envelope::refused(identity.id(), None, refusal, span.ids());
+    envelope.warnings.extend(warnings);
+    envelope
+}
+
 /// The call's span: a child of the caller's where there is one.
 fn span(parent: Option<&(String, Option<String>)>) -> (TraceContext, Vec<Warning>) {
     let Some((traceparent, tracestate)) = parent else { return (TraceContext::root(), Vec::new()) };
@@ -172,9 +206,8 @@ fn check_out(out: Option<&std::path::Path>) -> Result<(), Refusal> {
     match std::fs::read_dir(out).map(|mut entries| entries.next().is_some()) {
         Ok(false) => Ok(()),
         Ok(true) => Err(usage(format!("--out {}: the folder is not empty", out.display())).hint("name a new folder")),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            std::fs::create_dir_all(out).map_err(|error| usage(format!("--out {}: {error}", out.display())))
-        }
+        // Made when there is something to put into it.
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
         Err(error) => Err(usage(format!("--out {}: {error}", out.display()))),
     }
 }
@@ -209,19 +242,19 @@ impl Execution<'_> {
             let outcome = &attempts[attempts.len() - 1];
             let verdict = classify(call, outcome);
             match pause(call, &verdict, attempts.len(), deadline) {
-                Some(pause) if self.wait(pause).await => {}
-                _ => return (attempts, verdict),
+                // A call that is cancelled meanwhile ends in the next attempt, before anything starts.
+                Some(pause) => self.wait(pause).await,
+                None => return (attempts, verdict),
             }
         }
     }
 
-    /// False: cancelled meanwhile.
-    async fn wait(&self, pause: Duration) -> bool {
+    async fn wait(&self, pause: Duration) {
         let mut cancel = self.cancel.clone();
         tokio::select! {
             biased;
-            Ok(_) = cancel.wait_for(|cancelled| *cancelled) => false,
-            () = tokio::time::sleep(pause) => true,
+            Ok(_) = cancel.wait_for(|cancelled| *cancelled) => {}
+            () = tokio::time::sleep(pause) => {}
         }
     }
 }

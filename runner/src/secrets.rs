@@ -120,6 +120,12 @@ fn value_of(secret: &SecretRef) -> Result<Vec<u8>, StartFailure> {
             value
         }
     };
+    if value.is_empty() {
+        return Err(missing(
+            format!("the secret `{name}` has no value: its source is empty"),
+            "fill in the file or variable",
+        ));
+    }
     if value.len() as u64 > MAX {
         return Err(missing(format!("the secret `{name}` is larger than 64 KiB"), "give the tool a file instead"));
     }

@@ -53,6 +53,18 @@ pub fn sandbox(layer: Layer, why: impl Into<String>) -> StartFailure {
     }
 }
 
+/// A level that is not reached.
+pub fn below(why: String) -> StartFailure {
+    StartFailure {
+        kind: StartFailureKind::Sandbox,
+        step: "prepare".to_owned(),
+        errno: None,
+        object: "level".to_owned(),
+        message: why,
+        hint: Some("choose a stricter profile, or ask for a lower level with --min-level".to_owned()),
+    }
+}
+
 fn name(errno: Errno) -> String {
     format!("{errno:?}")
 }

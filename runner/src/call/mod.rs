@@ -35,6 +35,8 @@ pub struct Call {
     pub argv: Vec<Text>,
     /// The tool's variables but for those of the attempt (TOOLCELL_*, trace context) and the secrets.
     pub env: BTreeMap<String, Text>,
+    /// The input the arguments were made of, where standard input does not carry it.
+    pub input: Option<serde_json::Value>,
     /// Secrets by reference; launch reads their values.
     pub secrets: Vec<SecretRef>,
     /// JSON Pointers into the input whose values are withheld from this Call and handed to launch beside it.

@@ -1,18 +1,21 @@
 //! `run`, `exec` and `plan`.
 
-use super::args::{AnswerArgs, Common, Exec, ExecStdout, IdentityArgs, InputArgs, Plan, Record, Run};
+use super::args::{AnswerArgs, Common, Exec, ExecStdout, IdentityArgs, InputArgs, LimitArgs, Plan, Record, Run};
 use super::{print, runner, say};
 use crate::call::StdoutKind;
 use crate::cell::client::{Launcher, Seed};
 use crate::envelope::Envelope;
+use crate::human;
 use crate::reason::Reason;
 use crate::refusal::Refusal;
-use crate::resolve::Input;
-use crate::runner::{Request, What};
-use crate::trace::TraceContext;
+use crate::resolve::{Input, Tighten};
+use crate::runner::{Identity, Request, Runner, What, refuse};
 use std::io::{IsTerminal, Read};
 use std::path::Path;
-use std::time::Instant;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::time::{Duration, Instant};
+use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
@@ -20,42 +23,36 @@ use tokio::sync::watch;
 const INPUT_MAX: u64 = 64 << 20;
 
 pub fn run(run: Run, common: &Common, accepted: Instant, seed: Option<Seed>) -> u8 {
-    let request = input(&run.input).and_then(|input| {
-        record(&run.answer)?;
-        Ok(request(
-            What::Capability { reference: run.capability, input },
-            run.limits.tighten(),
-            run.identity,
-            &run.answer,
-            accepted,
-        ))
-    });
-    answer(request, common, seed, run.answer.pretty)
+    let order = Order::new(run.limits, run.identity, run.answer, accepted);
+    let nothing = Input::default();
+    let what = What::Capability { reference: run.capability.clone(), input: nothing };
+    let gather = move || Ok(What::Capability { reference: run.capability, input: input(&run.input)? });
+    order.answer(what, gather, common, seed)
 }
 
 pub fn exec(exec: Exec, common: &Common, accepted: Instant, seed: Option<Seed>) -> u8 {
-    let what = || -> Result<What, Refusal> {
-        record(&exec.answer)?;
+    let order = Order::new(exec.limits, exec.identity, exec.answer, accepted);
+    let stdout = match exec.stdout {
+        ExecStdout::Json => StdoutKind::Json,
+        ExecStdout::Jsonl => StdoutKind::Jsonl,
+        ExecStdout::Text => StdoutKind::Text,
+    };
+    let what = What::Command { argv: exec.argv.clone(), stdin: None, stdout };
+    let gather = move || {
         if let Some(file) = &exec.call {
             return read(file, "--call").map(What::Planned);
         }
         let stdin = exec.stdin.as_deref().map(|file| read(file, "--stdin")).transpose()?;
-        let stdout = match exec.stdout {
-            ExecStdout::Json => StdoutKind::Json,
-            ExecStdout::Jsonl => StdoutKind::Jsonl,
-            ExecStdout::Text => StdoutKind::Text,
-        };
-        Ok(What::Command { argv: exec.argv.clone(), stdin, stdout })
+        Ok(What::Command { argv: exec.argv, stdin, stdout })
     };
-    let request = what().map(|what| request(what, exec.limits.tighten(), exec.identity, &exec.answer, accepted));
-    answer(request, common, seed, exec.answer.pretty)
+    order.answer(what, gather, common, seed)
 }
 
 pub fn plan(plan: Plan, common: &Common, accepted: Instant) -> u8 {
     let made = || {
         let what = What::Capability { reference: plan.capability.clone(), input: input(&plan.input)? };
         let request =
-            Request { what, tighten: plan.limits.tighten(), call_id: None, parent: None, out: None, accepted };
+            Request { what, tighten: plan.limits.tighten(), identity: Identity::default(), out: None, accepted };
         runner(common)?.plan(&request)
     };
     let text = made().and_then(|call| {
@@ -66,26 +63,6 @@ pub fn plan(plan: Plan, common: &Common, accepted: Instant) -> u8 {
         Ok(text) => say::out(format!("{text}\n").as_bytes()),
         Err(refusal) => say::refused(&refusal),
     }
-}
-
-fn request(
-    what: What,
-    tighten: crate::resolve::Tighten,
-    identity: IdentityArgs,
-    answer: &AnswerArgs,
-    accepted: Instant,
-) -> Request {
-    let env = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-    let traceparent = identity.traceparent.map(|parent| (parent, None));
-    let parent = traceparent.or_else(|| env("TRACEPARENT").map(|parent| (parent, env("TRACESTATE"))));
-    Request { what, tighten, call_id: identity.call_id, parent, out: answer.out.clone(), accepted }
-}
-
-fn record(answer: &AnswerArgs) -> Result<(), Refusal> {
-    if answer.record == Record::Require {
-        return Err(Refusal::new(Reason::Usage, "--record require: this version keeps no records").hint("leave it out"));
-    }
-    Ok(())
 }
 
 /// The input: a file, standard input where it is a pipe or a file, or nothing.
@@ -125,66 +102,146 @@ fn read(path: &Path, flag: &str) -> Result<Vec<u8>, Refusal> {
     Ok(bytes)
 }
 
-/// Answers with an envelope, whatever happens.
-fn answer(request: Result<Request, Refusal>, common: &Common, seed: Option<Seed>, pretty: bool) -> u8 {
-    let refused = |refusal: Refusal| {
-        let id = uuid::Uuid::now_v7().to_string();
-        print(&Envelope::refused(id, None, &refusal, TraceContext::root().ids()), pretty)
-    };
-    let internal = |message: String| Refusal::new(Reason::Internal, message);
-    let request = match request {
-        Ok(request) => request,
-        Err(refusal) => return refused(refusal),
-    };
-    let runner = match runner(common) {
-        Ok(runner) => runner,
-        Err(refusal) => return refused(refusal),
-    };
-    let Some(seed) = seed else { return refused(internal("no launcher could be forked".to_owned())) };
-    // Other processes of this user must not read secrets out of this one.
-    let _ = nix::sys::prctl::set_dumpable(false);
-    if let Ok(place) = &runner.host.cgroup {
-        crate::cgroup::sweep(place);
-    }
-    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
-        Ok(runtime) => runtime,
-        Err(error) => return refused(internal(format!("no runtime: {error}"))),
-    };
-    let (envelope, signal) = runtime.block_on(async {
-        let launcher = match Launcher::new(seed) {
-            Ok(launcher) => launcher,
-            Err(error) => {
-                let id = uuid::Uuid::now_v7().to_string();
-                let refusal = internal(error.to_string());
-                return (Envelope::refused(id, None, &refusal, TraceContext::root().ids()), None);
-            }
-        };
-        let (cancel, cancelled) = watch::channel(false);
-        let signals = tokio::spawn(on_signal(cancel));
-        let envelope = runner.call(&launcher, request, cancelled).await;
-        signals.abort();
-        (envelope, signals.await.ok().flatten())
-    });
-    let code = print(&envelope, pretty);
-    if let Some(signal) = signal {
-        // The envelope is out: now the signal takes its course, as the caller's shell expects.
-        crate::sys::die_by(signal);
-    }
-    code
+/// What a command line asks for, but for the input.
+struct Order {
+    tighten: Tighten,
+    identity: Identity,
+    answer: AnswerArgs,
+    accepted: Instant,
 }
 
-/// Waits for a signal that ends the call, and passes it on as a cancellation. Ends only with such a signal.
-async fn on_signal(cancel: watch::Sender<bool>) -> Option<i32> {
+impl Order {
+    fn new(limits: LimitArgs, identity: IdentityArgs, answer: AnswerArgs, accepted: Instant) -> Self {
+        let env = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+        let traceparent = identity.traceparent.map(|parent| (parent, None));
+        let parent = traceparent.or_else(|| env("TRACEPARENT").map(|parent| (parent, env("TRACESTATE"))));
+        let identity = Identity { call_id: identity.call_id, parent };
+        Self { tighten: limits.tighten(), identity, answer, accepted }
+    }
+
+    /// Answers with an envelope, whatever happens. `what` is the request without its input, which `gather` brings.
+    fn answer(
+        self,
+        what: What,
+        gather: impl FnOnce() -> Result<What, Refusal> + Send + 'static,
+        common: &Common,
+        seed: Option<Seed>,
+    ) -> u8 {
+        let pretty = self.answer.pretty;
+        let (envelope, signal) = match self.prepare(common, seed) {
+            Ok((runner, seed, runtime)) => {
+                let done = runtime.block_on(self.make(&runner, seed, what, gather));
+                // The thread that reads the input may still wait for a writer who never comes.
+                runtime.shutdown_background();
+                done
+            }
+            Err(refusal) => (refuse(&self.identity, &refusal), None),
+        };
+        let code = print(&envelope, pretty);
+        if let Some(signal) = signal {
+            // The envelope is out: now the signal takes its course, as the caller's shell expects.
+            crate::sys::die_by(signal);
+        }
+        code
+    }
+
+    fn prepare(&self, common: &Common, seed: Option<Seed>) -> Result<(Runner, Seed, Runtime), Refusal> {
+        let internal = |message: String| Refusal::new(Reason::Internal, message);
+        if self.answer.record == Record::Require {
+            let message = "--record require: this version keeps no records";
+            return Err(Refusal::new(Reason::Usage, message).hint("leave it out"));
+        }
+        let runner = runner(common)?;
+        let seed = seed.ok_or_else(|| internal("no launcher could be forked".to_owned()))?;
+        // Other processes of this user must not read secrets out of this one.
+        let _ = nix::sys::prctl::set_dumpable(false);
+        if let Ok(place) = &runner.host.cgroup {
+            crate::cgroup::sweep(place);
+        }
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        Ok((runner, seed, runtime.map_err(|error| internal(format!("no runtime: {error}")))?))
+    }
+
+    async fn make(
+        &self,
+        runner: &Runner,
+        seed: Seed,
+        what: What,
+        gather: impl FnOnce() -> Result<What, Refusal> + Send + 'static,
+    ) -> (Envelope, Option<i32>) {
+        let (cancel, cancelled) = watch::channel(false);
+        let received = Arc::new(AtomicI32::new(0));
+        let signals = tokio::spawn(on_signal(cancel, received.clone()));
+        let waiting = Waiting { runner, what: &what, order: self, cancelled: cancelled.clone() };
+        let gathered = waiting.gather(gather).await;
+        let launcher = Launcher::new(seed).map_err(|error| Refusal::new(Reason::Internal, error.to_string()));
+        let envelope = match launcher.and_then(|launcher| Ok((launcher, gathered?))) {
+            Err(refusal) => refuse(&self.identity, &refusal),
+            Ok((launcher, what)) => {
+                let request = Request {
+                    what,
+                    tighten: self.tighten.clone(),
+                    identity: self.identity.clone(),
+                    out: self.answer.out.clone(),
+                    accepted: self.accepted,
+                };
+                runner.call(&launcher, request, cancelled).await
+            }
+        };
+        signals.abort();
+        (envelope, Some(received.load(Ordering::Relaxed)).filter(|signal| *signal != 0))
+    }
+}
+
+/// The wait for the caller's input, which may never end.
+struct Waiting<'a> {
+    runner: &'a Runner,
+    what: &'a What,
+    order: &'a Order,
+    cancelled: watch::Receiver<bool>,
+}
+
+impl Waiting<'_> {
+    async fn gather(
+        mut self,
+        gather: impl FnOnce() -> Result<What, Refusal> + Send + 'static,
+    ) -> Result<What, Refusal> {
+        let (done, gathered) = tokio::sync::oneshot::channel();
+        std::thread::spawn(move || done.send(gather()));
+        let lost = || Refusal::new(Reason::Internal, "the input could not be read");
+        tokio::pin!(gathered);
+        // Nearly always it is there at once; only then is the deadline looked up.
+        if let Ok(at_once) = tokio::time::timeout(Duration::from_millis(20), &mut gathered).await {
+            return at_once.map_err(|_| lost())?;
+        }
+        let wall = Duration::from_millis(self.runner.wall_ms(self.what, &self.order.tighten).unwrap_or(30_000));
+        tokio::select! {
+            biased;
+            gathered = &mut gathered => gathered.map_err(|_| lost())?,
+            Ok(_) = self.cancelled.wait_for(|cancelled| *cancelled) => {
+                Err(Refusal::new(Reason::Cancelled, "cancelled while the input was awaited"))
+            }
+            () = tokio::time::sleep_until((self.order.accepted + wall).into()) => {
+                let message = format!("the input did not end within the deadline of {}", human::millis(u64::try_from(wall.as_millis()).unwrap_or(u64::MAX)));
+                Err(Refusal::new(Reason::Usage, message).hint("close standard input, or name a file with --input"))
+            }
+        }
+    }
+}
+
+/// Waits for a signal that ends the call, notes it, and passes it on as a cancellation.
+async fn on_signal(cancel: watch::Sender<bool>, received: Arc<AtomicI32>) -> Option<()> {
     let mut interrupt = signal(SignalKind::interrupt()).ok()?;
     let mut terminate = signal(SignalKind::terminate()).ok()?;
     let mut hangup = signal(SignalKind::hangup()).ok()?;
-    let received = tokio::select! {
-        _ = interrupt.recv() => libc::SIGINT,
-        _ = terminate.recv() => libc::SIGTERM,
-        _ = hangup.recv() => libc::SIGHUP,
-    };
-    let _ = cancel.send(true);
-    // The receiver is dropped when the call is over.
-    cancel.closed().await;
-    Some(received)
+    loop {
+        let number = tokio::select! {
+            _ = interrupt.recv() => libc::SIGINT,
+            _ = terminate.recv() => libc::SIGTERM,
+            _ = hangup.recv() => libc::SIGHUP,
+        };
+        // The first one counts; a second must not cut the envelope short.
+        let _ = received.compare_exchange(0, number, Ordering::Relaxed, Ordering::Relaxed);
+        let _ = cancel.send(true);
+    }
 }

@@ -9,7 +9,7 @@ use crate::layer::{Layer, LayerState};
 use crate::reason::Reason;
 use crate::refusal::Refusal;
 use crate::resolve::Tighten;
-use crate::runner::{Request, Runner, What};
+use crate::runner::{Identity, Request, Runner, What};
 use serde_json::{Value, json};
 use std::time::Instant;
 use tokio::sync::watch;
@@ -55,8 +55,7 @@ fn examine(runner: &Runner, seed: Option<Seed>) -> Result<Vec<(&'static str, Env
                     stdout: StdoutKind::Text,
                 },
                 tighten: Tighten { profile: Some(profile.to_owned()), ..Tighten::default() },
-                call_id: None,
-                parent: None,
+                identity: Identity::default(),
                 out: None,
                 accepted: Instant::now(),
             };

@@ -28,7 +28,10 @@ use std::time::Instant;
 pub fn main(args: Vec<OsString>, accepted: Instant, seed: Option<Seed>) -> u8 {
     match Cli::try_parse_from(&args) {
         Ok(cli) => dispatch(cli, accepted, seed),
-        Err(error) => usage(&args, &error),
+        Err(error) => {
+            say::set_format(wants_json_lines(&args));
+            usage(&args, &error)
+        }
     }
 }
 
@@ -75,9 +78,7 @@ fn usage(args: &[OsString], error: &clap::Error) -> u8 {
     let text =
         if say::colour(&std::io::stderr()) { error.render().ansi().to_string() } else { error.render().to_string() };
     say::err(text.trim_end());
-    let named = args.iter().skip(1).find(|word| !word.as_encoded_bytes().starts_with(b"-"));
-    let answers = named.is_some_and(|word| word == "run" || word == "exec");
-    if answers {
+    if matches!(command_name(args), Some("run" | "exec")) {
         let plain = error.render().to_string();
         let message = plain.trim_start_matches("error: ").lines().take_while(|line| !line.starts_with("Usage:"));
         let message: Vec<&str> = message.map(str::trim).filter(|line| !line.is_empty()).collect();
@@ -87,6 +88,28 @@ fn usage(args: &[OsString], error: &clap::Error) -> u8 {
         return print(&envelope, false);
     }
     64
+}
+
+/// The command that a command line names, though clap could not make sense of all of it.
+fn command_name(args: &[OsString]) -> Option<&str> {
+    let mut words = args.iter().skip(1);
+    while let Some(word) = words.next() {
+        match word.to_str()? {
+            // The value is the next word.
+            "--registry" | "--config" | "--log-format" => {
+                words.next();
+            }
+            flag if flag.starts_with('-') => {}
+            name => return Some(name),
+        }
+    }
+    None
+}
+
+/// Whether lines on stderr are wanted as JSON, asked before clap has understood the rest.
+fn wants_json_lines(args: &[OsString]) -> bool {
+    let pairs = args.windows(2).any(|pair| pair[0] == "--log-format" && pair[1] == "json");
+    pairs || args.iter().any(|word| word == "--log-format=json")
 }
 
 /// Prints an envelope and says the exit code that goes with it.

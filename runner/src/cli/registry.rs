@@ -37,7 +37,7 @@ pub fn list(args: &List, common: &Common) -> u8 {
     let broken = errors.len();
     let code = print(&json!({"capabilities": capabilities, "errors": errors}), args.pretty);
     if broken > 0 {
-        say::err(&format!("warning: {broken} folders hold no valid capability; see `errors`"));
+        say::warn(&format!("warning: {broken} folders hold no valid capability; see `errors`"));
     }
     code
 }

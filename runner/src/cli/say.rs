@@ -23,10 +23,19 @@ pub fn out(bytes: &[u8]) -> u8 {
     0
 }
 
-/// Writes one line, or a few, for people.
+/// Writes what went wrong, for people.
 pub fn err(text: &str) {
+    line("error", text);
+}
+
+/// Writes what somebody should look at, for people.
+pub fn warn(text: &str) {
+    line("warning", text);
+}
+
+fn line(level: &str, text: &str) {
     let line = if AS_JSON.load(Ordering::Relaxed) {
-        serde_json::json!({"level": "error", "message": text}).to_string()
+        serde_json::json!({"level": level, "message": text}).to_string()
     } else {
         text.to_owned()
     };

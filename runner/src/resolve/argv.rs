@@ -25,6 +25,9 @@ pub fn build(command: &[Element], input: &Value, tool_dir: &Path) -> Result<Vec<
     }
 }
 
+/// The kernel's limit for one argument (MAX_ARG_STRLEN, 32 pages).
+const MAX_ARGUMENT: usize = 128 * 1024;
+
 struct Out<'a> {
     argv: Vec<Text>,
     input: &'a Value,
@@ -96,6 +99,12 @@ impl Out<'_> {
         };
         if text.contains('\0') {
             return Err(rejected(pointer, "holds a NUL character, which no argument can".to_owned()));
+        }
+        if text.len() >= MAX_ARGUMENT {
+            return Err(rejected(
+                pointer,
+                format!("is longer than the {} an argument may have", crate::human::bytes(MAX_ARGUMENT as u64)),
+            ));
         }
         if text.starts_with('-') && !after_flag && !self.after_dashes {
             return Err(rejected(pointer, "begins with `-` and would be read as an option".to_owned()));

@@ -1,6 +1,8 @@
 //! The caller's input: parsed strictly, set, checked against the schema, and its sensitive values withheld.
 
 use super::Input;
+use crate::call::Note;
+use crate::envelope::WarningCode;
 use crate::json;
 use crate::reason::Reason;
 use crate::refusal::Refusal;
@@ -13,6 +15,8 @@ use std::path::Path;
 pub struct Taken {
     /// The document.
     pub value: Value,
+    /// What was done to it.
+    pub notes: Vec<Note>,
     sensitive: Vec<String>,
 }
 
@@ -30,17 +34,24 @@ pub fn take(input: &Input, schema: &Value, contract: &Path) -> Result<Taken, Ref
                 .hint("a JSON Pointer begins with `/` and names a place in an object or array, such as --set /code=SPY")
         })?;
     }
-    let validator = Validator::compile(schema).map_err(|error| {
-        super::broken(
-            crate::file_error::FileError::new(contract, error.message.clone())
-                .at(format!("/input_schema{}", error.pointer)),
-        )
-    })?;
-    let violations = validator.violations(&value);
-    if violations.is_empty() {
-        return Ok(Taken { value, sensitive: Vec::new() });
+    check(&value, schema, contract, &[])?;
+    let bom = input.bytes.as_deref().is_some_and(json::has_bom);
+    let note =
+        Note { code: WarningCode::BomDropped, message: "one byte-order mark before the input was dropped".into() };
+    Ok(Taken { value, notes: bom.then_some(note).into_iter().collect(), sensitive: Vec::new() })
+}
+
+/// Checks an input against the schema. `given_away`: pointers at which the tool's own path already stands for the
+/// caller's, which the schema was not written for.
+pub fn check(value: &Value, schema: &Value, contract: &Path, given_away: &[String]) -> Result<(), Refusal> {
+    let validator = Validator::compile(schema)
+        .map_err(|error| super::broken(super::schema_error(contract, "/input_schema", error)))?;
+    let mut violations = validator.violations(value);
+    if !given_away.is_empty() {
+        let paths: Vec<String> = given_away.iter().flat_map(|pattern| expand(value, pattern)).collect();
+        violations.retain(|violation| !paths.contains(&violation.instance));
     }
-    Err(breaks(&violations))
+    if violations.is_empty() { Ok(()) } else { Err(breaks(&violations)) }
 }
 
 fn not_json(error: json::JsonError) -> Refusal {
@@ -152,7 +163,8 @@ mod tests {
 
     #[test]
     fn withheld_values_leave_a_placeholder_and_come_back_by_pointer() {
-        let mut taken = Taken { value: json!({"a": [{"k": "s1"}, {"k": "s2"}], "b": 1}), sensitive: Vec::new() };
+        let mut taken =
+            Taken { value: json!({"a": [{"k": "s1"}, {"k": "s2"}], "b": 1}), notes: Vec::new(), sensitive: Vec::new() };
         let held = taken.withhold(&["/a/*/k".to_owned(), "/absent".to_owned()]);
         assert_eq!(held.len(), 2);
         assert_eq!(held["/a/1/k"], "s2");

@@ -16,8 +16,10 @@ pub fn effective(profile: &LimitsSpec, tool: &LimitsSpec, flags: &Tighten) -> (L
     let size = |value: Option<crate::units::Size>| value.map(|size| size.0);
     let memory = cut.least("memory", human::bytes, size(profile.memory), [size(tool.memory), size(flags.memory)]);
     let cpu_max = profile.cpu.unwrap_or(1.0);
-    let cpu = [tool.cpu, flags.cpu].into_iter().flatten().fold(cpu_max, f64::min);
-    for asked in [tool.cpu, flags.cpu].into_iter().flatten().filter(|asked| *asked > cpu_max) {
+    let cpu_granted = tool.cpu.map_or(cpu_max, |cpu| cpu.min(cpu_max));
+    let cpu = flags.cpu.map_or(cpu_granted, |cpu| cpu.min(cpu_granted));
+    let cpu_cut = [tool.cpu.filter(|cpu| *cpu > cpu_max), flags.cpu.filter(|cpu| *cpu > cpu_granted)];
+    for asked in cpu_cut.into_iter().flatten() {
         cut.note("cpu", &asked.to_string(), &cpu.to_string());
     }
     let tmp_asked = cut.least("tmp", human::bytes, size(profile.tmp), [size(tool.tmp), None]);
@@ -44,6 +46,15 @@ pub fn effective(profile: &LimitsSpec, tool: &LimitsSpec, flags: &Tighten) -> (L
     (limits, cut.notes)
 }
 
+/// Tightens limits that have been resolved before.
+pub fn tighten(limits: &mut Limits, flags: &Tighten) {
+    limits.wall_ms = flags.wall.map_or(limits.wall_ms, |wall| wall.0.min(limits.wall_ms));
+    limits.memory = flags.memory.map_or(limits.memory, |memory| memory.0.min(limits.memory));
+    limits.pids = flags.pids.map_or(limits.pids, |pids| pids.min(limits.pids));
+    limits.cpu = flags.cpu.map_or(limits.cpu, |cpu| cpu.min(limits.cpu));
+    limits.tmp = limits.tmp.min(limits.memory / 2);
+}
+
 fn plain(value: u64) -> String {
     value.to_string()
 }
@@ -55,8 +66,11 @@ struct Cut {
 impl Cut {
     fn least(&mut self, name: &str, show: fn(u64) -> String, max: Option<u64>, asked: [Option<u64>; 2]) -> u64 {
         let max = max.unwrap_or(u64::MAX);
-        let least = asked.into_iter().flatten().fold(max, u64::min);
-        for one in asked.into_iter().flatten().filter(|one| *one > max) {
+        let [tool, flag] = asked;
+        let granted = tool.map_or(max, |tool| tool.min(max));
+        let least = flag.map_or(granted, |flag| flag.min(granted));
+        let cut = [tool.filter(|tool| *tool > max), flag.filter(|flag| *flag > granted)];
+        for one in cut.into_iter().flatten() {
             self.note(name, &show(one), &show(least));
         }
         least

@@ -8,11 +8,13 @@ mod files;
 mod input;
 mod limits;
 mod look;
+mod planned;
 mod program;
 mod rights;
 mod root;
 
-pub use exec::{ExecRequest, command, from_file};
+pub use exec::{ExecRequest, command};
+pub use planned::planned;
 
 use crate::call::{Call, CapabilityRef, Contract, Namespaces, Note, SecretRef, Stdin, Stdio};
 use crate::config::Config;
@@ -102,7 +104,8 @@ const OUTSIDE: Layout = Layout { work: "{scratch}/work", home: "{scratch}/home",
 pub fn capability(found: &Found, input: &Input, tighten: &Tighten, ctx: &Context<'_>) -> Result<Resolved, Refusal> {
     let (contract, tool) = (&found.capability.value, &found.tool.value);
     let name = tighten.profile.as_deref().unwrap_or(&tool.profile);
-    let profile = granted_profile(Some((&contract.id, &found.root)), name, ctx)?;
+    let profile = granted_profile(Some((&contract.id, &found.root)), name, tighten.profile.is_some(), ctx)?;
+    check_output_schema(found)?;
     let mut taken = input::take(input, &contract.input_schema, &found.capability.path)?;
     let private = is_on(&profile, Layer::Root);
     let files = files::bind_in(&tool.files_in, &mut taken.value, ctx, private)?;
@@ -110,29 +113,28 @@ pub fn capability(found: &Found, input: &Input, tighten: &Tighten, ctx: &Context
     argv::refuse_sensitive(&tool.command, taken.sensitive_pointers(), &found.tool.path)?;
     let tool_dir = if private { Path::new("/tool") } else { &found.dir };
     let argv = argv::build(&tool.command, &taken.value, tool_dir)?;
-    let stdin = match tool.stdin {
-        StdinSpec::Json => Stdin::Json(taken.value),
-        StdinSpec::None => Stdin::None,
-    };
     let pointers = sensitive.keys().cloned().collect();
-    let call = assemble(found, &profile, Parts { stdin, argv, files, sensitive: pointers }, tighten, ctx)?;
+    let parts = Parts { input: taken.value, argv, files, sensitive: pointers, notes: taken.notes };
+    let call = assemble(found, &profile, parts, tighten, ctx)?;
     Ok(Resolved { call, sensitive })
 }
 
-/// The Call that the present contract and configuration make of the request inside another Call.
-fn again(found: &Found, call: &Call, tighten: &Tighten, ctx: &Context<'_>) -> Result<Call, Refusal> {
-    let profile = granted_profile(Some((&found.capability.value.id, &found.root)), &call.profile, ctx)?;
-    let files = files::still_allowed(&call.mounts, ctx)?;
-    let parts = Parts { stdin: call.stdio.stdin.clone(), argv: call.argv.clone(), files, sensitive: Vec::new() };
-    assemble(found, &profile, parts, tighten, ctx)
+/// The deadline a call will have, milliseconds, whatever its input; None where it will be refused.
+pub fn wall_ms(found: Option<&Found>, tighten: &Tighten, ctx: &Context<'_>) -> Option<u64> {
+    let named = found.map_or("standard", |found| &found.tool.value.profile);
+    let name = tighten.profile.as_deref().unwrap_or(named);
+    let profile = crate::profile::load(name, ctx.config.profiles_dir.as_deref()).ok()?;
+    let tool = found.map(|found| found.tool.value.limits.clone()).unwrap_or_default();
+    Some(limits::effective(&profile.limits, &tool, tighten).0.wall_ms)
 }
 
 /// What the request alone determines.
 struct Parts {
-    stdin: Stdin,
+    input: Value,
     argv: Vec<Text>,
     files: Vec<files::FileIn>,
     sensitive: Vec<String>,
+    notes: Vec<Note>,
 }
 
 fn assemble(
@@ -149,9 +151,14 @@ fn assemble(
     builder.files_in(&parts.files);
     let program = builder.program(&parts.argv[0])?;
     let (limits, mut notes) = limits::effective(&profile.limits, &tool.limits, tighten);
-    let env = environment(tool, &contract.id, &found.root, &builder.layout(), ctx)?;
+    let env = environment(tool, (&contract.id, &found.root, &found.dir), &builder.layout(), ctx)?;
     let sections = builder.finish(&program)?;
+    notes.extend(parts.notes);
     notes.extend(sections.notes);
+    let (stdin, input) = match tool.stdin {
+        StdinSpec::Json => (Stdin::Json(parts.input), None),
+        StdinSpec::None => (Stdin::None, Some(parts.input)),
+    };
     Ok(Call {
         schema: crate::call::SCHEMA.to_owned(),
         capability: Some(CapabilityRef {
@@ -164,10 +171,11 @@ fn assemble(
         program: Text::from(program.inside.as_path()),
         argv: parts.argv,
         env,
+        input,
         secrets: secrets(tool, &contract.id, &found.root, ctx),
         sensitive: parts.sensitive,
         cwd: Text::from(sections.cwd.as_path()),
-        stdio: Stdio { stdin: parts.stdin, stdout: tool.stdout },
+        stdio: Stdio { stdin, stdout: tool.stdout },
         namespaces: namespaces(profile, ctx.host, ctx.config),
         mounts: sections.mounts,
         landlock: sections.landlock,
@@ -188,9 +196,13 @@ fn assemble(
 
 /// A capability that was not found.
 pub(crate) fn unknown(error: crate::registry::RegistryError) -> Refusal {
+    let error = match error {
+        RegistryError::File(error) => return broken(error),
+        error => error,
+    };
     let reason = match &error {
         RegistryError::BadReference { .. } => Reason::Usage,
-        RegistryError::File(_) | RegistryError::Duplicate { .. } => Reason::InvalidContract,
+        RegistryError::Duplicate { .. } => Reason::InvalidContract,
         _ => Reason::UnknownCapability,
     };
     let refusal = Refusal::new(reason, error.to_string());
@@ -205,8 +217,19 @@ fn is_on(profile: &Profile, layer: Layer) -> bool {
     profile.require.get(&layer).is_some_and(|need| *need != Need::Off)
 }
 
-fn granted_profile(who: Option<(&str, &Path)>, name: &str, ctx: &Context<'_>) -> Result<Profile, Refusal> {
-    let profile = crate::profile::load(name, ctx.config.profiles_dir.as_deref()).map_err(broken)?;
+/// `chosen`: whether the caller named the profile, so that a name nobody knows is the caller's fault.
+fn granted_profile(
+    who: Option<(&str, &Path)>,
+    name: &str,
+    chosen: bool,
+    ctx: &Context<'_>,
+) -> Result<Profile, Refusal> {
+    let folder = ctx.config.profiles_dir.as_deref();
+    let profile = crate::profile::load(name, folder).map_err(|error| {
+        let unheard = !crate::profile::names(folder).iter().any(|known| known == name);
+        let refusal = broken(error);
+        if chosen && unheard { Refusal { reason: Reason::Usage, ..refusal } } else { refusal }
+    })?;
     let known = |name: &str| crate::cell::seccomp::number_of(name).is_some();
     if let Some(problem) =
         (!profile.builtin).then(|| crate::profile::problems(&profile, &known)).and_then(|all| all.into_iter().next())
@@ -272,27 +295,48 @@ fn namespaces(profile: &Profile, host: &Host, config: &Config) -> Namespaces {
 /// What each layer's absence means, after the caller's flags.
 fn requirements(profile: &Profile, tighten: &Tighten) -> BTreeMap<Layer, Need> {
     let mut require = profile.require.clone();
-    for (layer, need) in &mut require {
+    demand(&mut require, tighten);
+    require
+}
+
+/// Makes required what the caller demands.
+fn demand(require: &mut BTreeMap<Layer, Need>, tighten: &Tighten) {
+    for (layer, need) in require {
         // Level 3 means that nothing the profile asks for is missing.
-        if *need == Need::BestEffort && (tighten.min_level >= 3 || tighten.require.contains(layer)) {
-            *need = Need::Required;
-        }
-        if *need == Need::Off && tighten.require.contains(layer) {
+        let whole = *need == Need::BestEffort && tighten.min_level >= 3;
+        if whole || tighten.require.contains(layer) {
             *need = Need::Required;
         }
     }
-    require
+}
+
+/// A broken output schema is found before anything runs, not after.
+fn check_output_schema(found: &Found) -> Result<(), Refusal> {
+    let Some(schema) = &found.capability.value.output_schema else { return Ok(()) };
+    match crate::validate::Validator::compile(schema) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(broken(schema_error(&found.capability.path, "/output_schema", error))),
+    }
+}
+
+/// A schema's error as one of the file it stands in.
+fn schema_error(file: &Path, at: &str, error: crate::validate::SchemaError) -> crate::file_error::FileError {
+    let pointer = format!("{at}{}", error.pointer);
+    let shaped = crate::file_error::FileError::new(file, error.message).at(pointer);
+    match error.hint {
+        Some(hint) => shaped.hint(hint),
+        None => shaped,
+    }
 }
 
 /// The tool's variables: nothing of the caller's but what is granted.
 fn environment(
     tool: &ToolFile,
-    id: &str,
-    registry: &Path,
+    (id, registry, dir): (&str, &Path, &Path),
     layout: &Layout,
     ctx: &Context<'_>,
 ) -> Result<BTreeMap<String, Text>, Refusal> {
-    let mut env = base_environment(layout);
+    let mut env = base_environment(layout, Some(dir));
     for name in &tool.env_pass {
         if !ctx.config.env_granted(Some(id), Some(registry), name) {
             return Err(Refusal::new(Reason::NotPermitted, format!("the variable `{name}` is not granted to `{id}`"))
@@ -308,9 +352,10 @@ fn environment(
     Ok(env)
 }
 
-fn base_environment(layout: &Layout) -> BTreeMap<String, Text> {
+fn base_environment(layout: &Layout, tool: Option<&Path>) -> BTreeMap<String, Text> {
+    let path = program::search_path(layout.work.starts_with('/'), tool);
     let pairs = [
-        ("PATH", program::PATH),
+        ("PATH", path.as_str()),
         ("HOME", layout.home),
         ("TMPDIR", layout.tmp),
         ("LANG", "C.UTF-8"),

@@ -7,8 +7,15 @@ use crate::refusal::Refusal;
 use crate::text::Text;
 use std::path::{Path, PathBuf};
 
-/// PATH inside.
-pub const PATH: &str = "/tool/bin:/usr/local/bin:/usr/bin:/bin";
+/// PATH of the tool: the folders a bare name is looked up in, but for the one toolcell stands in.
+pub fn search_path(private: bool, tool: Option<&Path>) -> String {
+    let own = match (private, tool) {
+        (true, _) => Some(PathBuf::from("/tool/bin")),
+        (false, tool) => tool.map(|tool| tool.join("bin")),
+    };
+    let own = own.map(|path| format!("{}:", path.display())).unwrap_or_default();
+    format!("{own}/usr/local/bin:/usr/bin:/bin")
+}
 
 /// The folder inside in which a program that stands beside toolcell appears.
 pub const TOOL_BIN: &str = "/tool-bin";
