@@ -32,6 +32,23 @@ pub struct Cage {
     pub who: Who,
 }
 
+/// See [`Cage::neighbour`]; ended when dropped.
+pub struct Neighbour(std::process::Child);
+
+impl Neighbour {
+    /// Its process id.
+    pub fn pid(&self) -> u32 {
+        self.0.id()
+    }
+}
+
+impl Drop for Neighbour {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 impl Cage {
     /// A cage whose calls are made by `who`. None: this process cannot be root, which has been said.
     pub fn of(who: Who, test: &str) -> Option<Self> {
@@ -54,6 +71,24 @@ impl Cage {
         ));
         scene.capability("probe", &json!({}), "command = [\"probe\"]\nprofile = \"strict\"\n");
         Some(Self { scene, who })
+    }
+
+    /// A process beside toolcell, of the same user, with a variable: what means of looking find there, they could
+    /// find elsewhere too.
+    pub fn neighbour(&self, name: &str, value: &str) -> Neighbour {
+        let mut command = match self.who {
+            Who::User if needs::is_root() => {
+                let mut command = Command::new("setpriv");
+                command.args([format!("--reuid={USER}"), format!("--regid={USER}")]).args(["--clear-groups", "sleep"]);
+                command
+            }
+            _ => Command::new("sleep"),
+        };
+        let child = command.arg("60").env_clear().env("PATH", "/usr/bin:/bin").env(name, value).spawn();
+        let child = child.expect("sleep starts");
+        // Until the last exec the memory belongs to a program on the way there.
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        Neighbour(child)
     }
 
     /// The same cage, with a variable in toolcell's environment.

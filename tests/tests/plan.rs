@@ -96,7 +96,7 @@ fn tamperings(call: &Value) -> Vec<(&'static str, &'static str, Value)> {
         ("seccomp", "/seccomp/families", json!(["unix", "inet", "inet6", "netlink_route"])),
         ("require", "/require", require),
         ("program", "/program", json!("/bin/sh")),
-        ("program", "/argv", json!(["/bin/sh", "-c", "id"])),
+        ("argv", "/argv", json!(["/bin/sh", "-c", "id"])),
         ("env", "/env/TOOLCELL_OUT", json!("x")),
         ("env", "/env/TRACEPARENT", json!("x")),
     ]

@@ -19,7 +19,8 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 /// are made ahead again and again.
 pub fn run(socket: OwnedFd, resident: bool) -> ! {
     settle();
-    let mut launcher = Launcher { net: NetAhead::new(), owners: OwnerMaps::default(), socket };
+    let groups = nix::unistd::getgroups().unwrap_or_default();
+    let mut launcher = Launcher { net: NetAhead::new(), owners: OwnerMaps::default(), groups, socket };
     while launcher.serve_one() {
         if let Some(net) = launcher.net.as_mut().filter(|_| resident) {
             net.refill();
@@ -32,10 +33,6 @@ pub fn run(socket: OwnedFd, resident: bool) -> ! {
 fn settle() {
     sys::environment_wipe();
     sys::reset_signals();
-    // The caller's other groups are no business of the tool's. An ordinary user may not drop them.
-    if nix::unistd::geteuid().is_root() {
-        let _ = nix::unistd::setgroups(&[]);
-    }
     // A terminal's Ctrl-C goes to the whole foreground group; cancelling is the runner's business.
     let _ = nix::unistd::setsid();
     let _ = nix::sys::prctl::set_pdeathsig(nix::sys::signal::Signal::SIGKILL);
@@ -56,6 +53,8 @@ struct Launcher {
     socket: OwnedFd,
     net: Option<NetAhead>,
     owners: OwnerMaps,
+    /// The caller's other groups.
+    groups: Vec<nix::unistd::Gid>,
 }
 
 impl Launcher {
@@ -110,6 +109,7 @@ impl Launcher {
 
     fn launch(&mut self, request: Request) -> Result<(i32, OwnedFd), StageError> {
         let Request { launch, streams, report, control, secrets, cgroups } = request;
+        self.take_groups(&launch)?;
         let trees = self.trees(&launch, &report)?;
         let (mapped, maps_written) = nix::unistd::pipe2(nix::fcntl::OFlag::O_CLOEXEC)
             .map_err(SysError::on("pipe", ""))
@@ -135,6 +135,16 @@ impl Launcher {
         }
         drop(maps_written);
         Ok((pid, pidfd))
+    }
+
+    /// A tool with an id of its own must not come with the caller's other groups, and all their rights. An ordinary
+    /// user may not drop them.
+    fn take_groups(&self, launch: &Launch) -> Result<(), StageError> {
+        if self.groups.is_empty() || !nix::unistd::geteuid().is_root() {
+            return Ok(());
+        }
+        let groups = if launch.namespaces.user { &[][..] } else { &self.groups };
+        nix::unistd::setgroups(groups).map_err(SysError::on("setgroups", "")).map_err(StageError::at(Step::Identity))
     }
 
     /// Closes what only the launcher needs: an init must not hold it, nor count it against the tool's limit.

@@ -3,8 +3,10 @@
 //! It reads the file system only to look things up (where a program is, who owns a folder), and changes nothing.
 
 mod argv;
+mod environment;
 mod exec;
 mod files;
+mod grants;
 mod input;
 mod limits;
 mod look;
@@ -13,19 +15,21 @@ mod program;
 mod rights;
 mod root;
 
+use environment::{base_environment, environment, secrets};
 pub use exec::{ExecRequest, command};
+pub(crate) use grants::{broken, unknown};
+use grants::{check_output_schema, demand, granted_profile, requirements, schema_error};
 pub use planned::planned;
 
-use crate::call::{Call, CapabilityRef, Contract, Namespaces, Note, SecretRef, Stdin, Stdio};
+use crate::call::{Call, CapabilityRef, Contract, Namespaces, Note, Stdin, Stdio};
 use crate::config::Config;
 use crate::host::Host;
 use crate::layer::{Layer, Need};
-use crate::profile::{NetworkMode, Profile};
-use crate::reason::Reason;
+use crate::profile::Profile;
 use crate::refusal::Refusal;
-use crate::registry::{Found, RegistryError};
+use crate::registry::Found;
 use crate::text::Text;
-use crate::tool::{StdinSpec, ToolFile};
+use crate::tool::StdinSpec;
 use crate::units::{Millis, Size};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -194,85 +198,9 @@ fn assemble(
     })
 }
 
-/// A capability that was not found.
-pub(crate) fn unknown(error: crate::registry::RegistryError) -> Refusal {
-    let error = match error {
-        RegistryError::File(error) => return broken(error),
-        error => error,
-    };
-    let reason = match &error {
-        RegistryError::BadReference { .. } => Reason::Usage,
-        RegistryError::Duplicate { .. } => Reason::InvalidContract,
-        _ => Reason::UnknownCapability,
-    };
-    let refusal = Refusal::new(reason, error.to_string());
-    match error.hint() {
-        Some(hint) => refusal.hint(hint),
-        None => refusal,
-    }
-}
-
 /// Whether a profile asks for a layer.
 fn is_on(profile: &Profile, layer: Layer) -> bool {
     profile.require.get(&layer).is_some_and(|need| *need != Need::Off)
-}
-
-/// `chosen`: whether the caller named the profile, so that a name nobody knows is the caller's fault.
-fn granted_profile(
-    who: Option<(&str, &Path)>,
-    name: &str,
-    chosen: bool,
-    ctx: &Context<'_>,
-) -> Result<Profile, Refusal> {
-    let folder = ctx.config.profiles_dir.as_deref();
-    let profile = crate::profile::load(name, folder).map_err(|error| {
-        let unheard = !crate::profile::names(folder).iter().any(|known| known == name);
-        let refusal = broken(error);
-        if chosen && unheard { Refusal { reason: Reason::Usage, ..refusal } } else { refusal }
-    })?;
-    let known = |name: &str| crate::cell::seccomp::number_of(name).is_some();
-    if let Some(problem) =
-        (!profile.builtin).then(|| crate::profile::problems(&profile, &known)).and_then(|all| all.into_iter().next())
-    {
-        let message = format!("the profile `{name}` is broken: {problem}");
-        return Err(Refusal::new(Reason::InvalidContract, message)
-            .hint("mend the file in the profiles folder of the configuration"));
-    }
-    let (id, registry) = (who.map(|(id, _)| id), who.map(|(_, registry)| registry));
-    // A profile of the user's own that only tightens a safe one needs no grant.
-    let harmless = !profile.builtin
-        && profile.loosened.is_empty()
-        && profile.network == NetworkMode::None
-        && profile.write.is_empty()
-        && is_on(&profile, Layer::Root);
-    if !harmless && !ctx.config.profile_granted(id, registry, name) {
-        let message = match id {
-            Some(id) => format!("the profile `{name}` is not granted to `{id}`"),
-            None => format!("the profile `{name}` is not granted to exec"),
-        };
-        let hint = format!("whoever owns this host adds to toolcell.toml: {}", ctx.config.explain_grant(id, name));
-        return Err(Refusal::new(Reason::NotPermitted, message).hint(hint));
-    }
-    if profile.network == NetworkMode::Allow {
-        let message = format!("the profile `{name}` names hosts, and this version has no egress proxy to keep to them");
-        return Err(Refusal::new(Reason::SandboxUnavailable, message)
-            .hint("use the profile `network`, which gives the host's network, or wait for the proxy"));
-    }
-    Ok(profile)
-}
-
-/// A file that the host's owner has to mend.
-pub(crate) fn broken(error: crate::file_error::FileError) -> Refusal {
-    let refusal = Refusal::new(Reason::InvalidContract, error.to_string());
-    let hint = error.hint.clone();
-    let details = serde_json::json!({
-        "file": error.file.display().to_string(), "line": error.line, "pointer": error.pointer
-    });
-    let refusal = refusal.with_details(details);
-    match hint {
-        Some(hint) => refusal.hint(hint),
-        None => refusal,
-    }
 }
 
 fn namespaces(profile: &Profile, host: &Host, config: &Config) -> Namespaces {
@@ -290,86 +218,6 @@ fn namespaces(profile: &Profile, host: &Host, config: &Config) -> Namespaces {
         gid: user.then_some(rights::TOOL_ID),
         outside: (user && host.root).then_some(config.identity),
     }
-}
-
-/// What each layer's absence means, after the caller's flags.
-fn requirements(profile: &Profile, tighten: &Tighten) -> BTreeMap<Layer, Need> {
-    let mut require = profile.require.clone();
-    demand(&mut require, tighten);
-    require
-}
-
-/// Makes required what the caller demands.
-fn demand(require: &mut BTreeMap<Layer, Need>, tighten: &Tighten) {
-    for (layer, need) in require {
-        // Level 3 means that nothing the profile asks for is missing.
-        let whole = *need == Need::BestEffort && tighten.min_level >= 3;
-        if whole || tighten.require.contains(layer) {
-            *need = Need::Required;
-        }
-    }
-}
-
-/// A broken output schema is found before anything runs, not after.
-fn check_output_schema(found: &Found) -> Result<(), Refusal> {
-    let Some(schema) = &found.capability.value.output_schema else { return Ok(()) };
-    match crate::validate::Validator::compile(schema) {
-        Ok(_) => Ok(()),
-        Err(error) => Err(broken(schema_error(&found.capability.path, "/output_schema", error))),
-    }
-}
-
-/// A schema's error as one of the file it stands in.
-fn schema_error(file: &Path, at: &str, error: crate::validate::SchemaError) -> crate::file_error::FileError {
-    let pointer = format!("{at}{}", error.pointer);
-    let shaped = crate::file_error::FileError::new(file, error.message).at(pointer);
-    match error.hint {
-        Some(hint) => shaped.hint(hint),
-        None => shaped,
-    }
-}
-
-/// The tool's variables: nothing of the caller's but what is granted.
-fn environment(
-    tool: &ToolFile,
-    (id, registry, dir): (&str, &Path, &Path),
-    layout: &Layout,
-    ctx: &Context<'_>,
-) -> Result<BTreeMap<String, Text>, Refusal> {
-    let mut env = base_environment(layout, Some(dir));
-    for name in &tool.env_pass {
-        if !ctx.config.env_granted(Some(id), Some(registry), name) {
-            return Err(Refusal::new(Reason::NotPermitted, format!("the variable `{name}` is not granted to `{id}`"))
-                .hint(format!(
-                    "whoever owns this host adds env = [\"{name}\"] to a [[grant]] for it in toolcell.toml"
-                )));
-        }
-        if let Some(value) = (ctx.env)(name) {
-            env.insert(name.clone(), Text::from(value));
-        }
-    }
-    env.extend(tool.env_set.iter().map(|(name, value)| (name.clone(), Text::from(value.as_str()))));
-    Ok(env)
-}
-
-fn base_environment(layout: &Layout, tool: Option<&Path>) -> BTreeMap<String, Text> {
-    let path = program::search_path(layout.work.starts_with('/'), tool);
-    let pairs = [
-        ("PATH", path.as_str()),
-        ("HOME", layout.home),
-        ("TMPDIR", layout.tmp),
-        ("LANG", "C.UTF-8"),
-        ("USER", "tool"),
-        ("LOGNAME", "tool"),
-        ("SHELL", "/bin/sh"),
-    ];
-    pairs.into_iter().map(|(name, value)| (name.to_owned(), Text::from(value))).collect()
-}
-
-fn secrets(tool: &ToolFile, id: &str, registry: &Path, ctx: &Context<'_>) -> Vec<SecretRef> {
-    let one =
-        |name: &String| SecretRef { name: name.clone(), from: ctx.config.secret_for(Some(id), Some(registry), name) };
-    tool.secrets.iter().map(one).collect()
 }
 
 /// Sections that [`root::Builder`] makes.
