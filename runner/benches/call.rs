@@ -156,7 +156,7 @@ impl Bench {
         let bundle = self.folder.join("bundle");
         std::fs::create_dir_all(bundle.join("rootfs")).expect("a bundle");
         let tool = self.folder.join("registry/echo");
-        for folder in ["tool", "usr", "proc", "tmp"] {
+        for folder in ["dev", "proc", "tmp", "tool", "usr"] {
             std::fs::create_dir_all(bundle.join("rootfs").join(folder)).expect("a bundle");
         }
         let bind = |source: &Path, target: &str| {

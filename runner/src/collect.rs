@@ -29,6 +29,9 @@ const MAX_FILES: usize = 10_000;
 /// under the same names; an existing file is never overwritten.
 pub fn collect(folder: OwnedFd, cap: u64, target: Option<&Path>, deadline: Instant) -> Collected {
     let mut walk = Walk { left: cap, target, deadline, found: Collected::default() };
+    if fstat(&folder).is_ok_and(|stat| stat.st_nlink == 0) {
+        walk.short(|| "the tool removed the out folder that it was given".to_owned());
+    }
     walk.folder(folder, &PathBuf::new(), 0);
     walk.found.files.sort_by(|a, b| a.name.cmp(&b.name));
     walk.found
@@ -98,7 +101,15 @@ impl Walk<'_> {
                 self.left = self.left.saturating_sub(found.bytes);
                 self.found.files.push(found);
             }
-            Err(error) => self.short(|| format!("{}: {error}", path.display())),
+            Err(error) => {
+                // What was copied of it is no file of the tool's; one that was there before is not ours to remove.
+                if error.kind() != std::io::ErrorKind::AlreadyExists
+                    && let Some(target) = self.target
+                {
+                    let _ = std::fs::remove_file(target.join(path));
+                }
+                self.short(|| format!("{}: {error}", path.display()));
+            }
         }
     }
 

@@ -4,11 +4,15 @@
 use crate::call::IdRange;
 use nix::fcntl::{Flock, FlockArg};
 use std::fs::{self, File, OpenOptions};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
-/// Where the locks stand: gone after a reboot, as the processes are.
-const FOLDER: &str = "/run/toolcell/ids";
+/// Where the locks stand: gone after a reboot, as the processes are. The second is for a root whose /run is read-only,
+/// as in containers.
+const FOLDERS: [&str; 2] = ["/run/toolcell/ids", "/dev/shm/toolcell/ids"];
+
+/// A process begins its search in one of this many places, so that the locks do not fill the folder.
+const PLACES: u32 = 256;
 
 /// An id that nothing else uses while this value lives. The lock behind it vanishes with the process, however that
 /// ends.
@@ -25,15 +29,22 @@ impl Lease {
     /// # Errors
     /// When the folder cannot be used, or every id is taken.
     pub fn take(range: IdRange) -> Result<Self, String> {
-        Self::take_in(Path::new(FOLDER), range)
+        let [first, second] = FOLDERS.map(Path::new);
+        Self::take_in(first, range)
+            .or_else(|why| Self::take_in(second, range).map_err(|other| format!("{why}; {other}")))
     }
 
     fn take_in(folder: &Path, range: IdRange) -> Result<Self, String> {
         let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
         made.map_err(|error| format!("{}: {error}", folder.display()))?;
+        // Somebody else's folder could hand the same id out twice.
+        let owner = fs::metadata(folder).map_err(|error| format!("{}: {error}", folder.display()))?.uid();
+        if owner != nix::unistd::geteuid().as_raw() {
+            return Err(format!("{} belongs to user id {owner}", folder.display()));
+        }
         // From a different place for each process, so that many seldom try the same one; from the same place for each
         // call of a process, so that what the launcher keeps by id is met again.
-        let start = std::process::id().wrapping_mul(2_654_435_761) % range.count.max(1);
+        let start = std::process::id().wrapping_mul(2_654_435_761) % range.count.clamp(1, PLACES);
         for step in 0..range.count {
             let offset = (start + step) % range.count;
             let id = range.base + offset;

@@ -45,7 +45,7 @@ pub mod signal;
 mod start_failure;
 pub mod streams;
 mod supervise;
-pub mod sys;
+mod sys;
 #[cfg(test)]
 mod test_dir;
 pub mod text;
@@ -55,3 +55,4 @@ pub mod units;
 pub mod validate;
 
 pub use envelope_build::Answered;
+pub use sys::{SysError, adopt_signals};

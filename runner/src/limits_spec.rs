@@ -56,7 +56,8 @@ pub struct LimitsSpec {
 
 fn cores<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
     let cores = f64::deserialize(deserializer)?;
-    if cores > 0.0 && cores.is_finite() {
+    // The kernel keeps no smaller share.
+    if cores >= 0.01 && cores.is_finite() {
         return Ok(Some(cores));
     }
     Err(rule(format!("{cores} is not a share of cores"), "name a positive number, such as 0.5 or 2.0"))

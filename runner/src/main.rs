@@ -5,15 +5,15 @@ use std::os::fd::AsFd;
 use std::process::ExitCode;
 use std::time::Instant;
 use toolcell::cell::{self, client::Seed};
-use toolcell::{cli, sys};
+use toolcell::cli;
 
 fn main() -> ExitCode {
     let accepted = Instant::now();
-    sys::adopt_signals();
+    toolcell::adopt_signals();
     let args: Vec<OsString> = std::env::args_os().collect();
     if args.get(1).is_some_and(|word| word == cell::HELPER) {
         return match std::io::stdin().as_fd().try_clone_to_owned() {
-            Ok(socket) => cell::launcher::run(socket, true),
+            Ok(socket) => cell::launcher::run(socket, cell::launcher::Kind { resident: true, of_main: false }),
             Err(_) => ExitCode::from(70),
         };
     }

@@ -158,10 +158,14 @@ impl Runner {
             Ok(resolved) => resolved,
             Err(Stopped { capability, refusal }) => {
                 let mut envelope = Envelope::refused(call_id, capability, &refusal, span.ids());
+                envelope.usage.wall_ms = elapsed_ms(request.accepted);
                 envelope.warnings.extend(warnings);
                 return envelope;
             }
         };
+        if let Err(refusal) = make_out(request.out.as_deref()) {
+            return refuse(&request.identity, request.accepted, &refusal);
+        }
         let execution = Execution { runner: self, launcher, request: &request, call_id: &call_id, span: &span, cancel };
         let (attempts, verdict) = execution.run(&resolved).await;
         Envelope::answered(Answered {
@@ -169,7 +173,7 @@ impl Runner {
             call: &resolved.call,
             attempts: &attempts,
             verdict,
-            wall_ms: u64::try_from(request.accepted.elapsed().as_millis()).unwrap_or(u64::MAX),
+            wall_ms: elapsed_ms(request.accepted),
             trace: span.ids(),
             record: RecordState { stored: false, replay: None },
             warnings,
@@ -177,10 +181,15 @@ impl Runner {
     }
 }
 
+fn elapsed_ms(since: Instant) -> u64 {
+    u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX)
+}
+
 /// The envelope of a request that was stopped before there was a runner to ask, under the caller's own id and trace.
-pub fn refuse(identity: &Identity, refusal: &Refusal) -> Envelope {
+pub fn refuse(identity: &Identity, accepted: Instant, refusal: &Refusal) -> Envelope {
     let (span, warnings) = span(identity.parent.as_ref());
     let mut envelope = Envelope::refused(identity.id(), None, refusal, span.ids());
+    envelope.usage.wall_ms = elapsed_ms(accepted);
     envelope.warnings.extend(warnings);
     envelope
 }
@@ -206,10 +215,17 @@ fn check_out(out: Option<&std::path::Path>) -> Result<(), Refusal> {
     match std::fs::read_dir(out).map(|mut entries| entries.next().is_some()) {
         Ok(false) => Ok(()),
         Ok(true) => Err(usage(format!("--out {}: the folder is not empty", out.display())).hint("name a new folder")),
-        // Made when there is something to put into it.
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
         Err(error) => Err(usage(format!("--out {}: {error}", out.display()))),
     }
+}
+
+/// Makes the folder for files, once it is known that the call will be made.
+fn make_out(out: Option<&std::path::Path>) -> Result<(), Refusal> {
+    let Some(out) = out else { return Ok(()) };
+    std::fs::create_dir_all(out).map_err(|error| {
+        Refusal::new(Reason::Usage, format!("--out {}: {error}", out.display())).hint("name a folder that can be made")
+    })
 }
 
 /// The attempts of one call.
@@ -239,9 +255,14 @@ impl Execution<'_> {
                 out: self.request.out.clone(),
             };
             attempts.push(attempt::run(self.launcher, &self.runner.host, &attempt).await);
-            let outcome = &attempts[attempts.len() - 1];
+            let count = attempts.len();
+            let outcome = &mut attempts[count - 1];
             let verdict = classify(call, outcome);
-            match pause(call, &verdict, attempts.len(), deadline) {
+            let pause = pause(call, &verdict, count, deadline);
+            if pause.is_some() {
+                forget(outcome);
+            }
+            match pause {
                 // A call that is cancelled meanwhile ends in the next attempt, before anything starts.
                 Some(pause) => self.wait(pause).await,
                 None => return (attempts, verdict),
@@ -255,6 +276,16 @@ impl Execution<'_> {
             biased;
             Ok(_) = cancel.wait_for(|cancelled| *cancelled) => {}
             () = tokio::time::sleep(pause) => {}
+        }
+    }
+}
+
+/// Drops what only the last attempt gives: streams, which may be large, and files, whose names the next needs.
+fn forget(outcome: &mut Outcome) {
+    outcome.stdout.kept = crate::text::Text::default();
+    for file in std::mem::take(&mut outcome.files) {
+        if let Some(path) = file.path {
+            let _ = std::fs::remove_file(path);
         }
     }
 }

@@ -5,6 +5,7 @@ use crate::sys::SysError;
 use crate::text::Text;
 use std::fs;
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 /// What stands in a Call for the attempt's own folder, at the beginning of a path.
@@ -14,18 +15,21 @@ pub const PLACEHOLDER: &str = "{scratch}";
 #[derive(Debug)]
 pub struct Scratch {
     path: PathBuf,
-    out: PathBuf,
+    /// Opened before the tool runs, which could put a link in its place.
+    out: Option<OwnedFd>,
 }
 
 impl Scratch {
     /// Makes the folder and its sub-folders, under a name nobody else has.
     pub fn make(call: &Call) -> Result<Self, SysError> {
         let mut scratch = empty_folder()?;
-        scratch.out = Self::place(Some(&scratch), &call.out_dir).as_path().to_path_buf();
+        let out = Self::place(Some(&scratch), &call.out_dir).as_path().to_path_buf();
         let folders = call.mounts.scratch.iter().map(|folder| Self::place(Some(&scratch), folder));
-        for folder in folders.map(|text| text.as_path().to_path_buf()).chain([scratch.out.clone()]) {
+        for folder in folders.map(|text| text.as_path().to_path_buf()).chain([out.clone()]) {
             fs::create_dir_all(&folder).map_err(SysError::io("mkdir", folder.to_string_lossy()))?;
         }
+        let open = fs::OpenOptions::new().read(true).custom_flags(libc::O_DIRECTORY | libc::O_NOFOLLOW).open(&out);
+        scratch.out = Some(open.map_err(SysError::io("open", out.to_string_lossy()))?.into());
         Ok(scratch)
     }
 
@@ -51,9 +55,9 @@ impl Scratch {
         }
     }
 
-    /// The out folder, opened.
-    pub fn out(&self) -> Option<OwnedFd> {
-        fs::File::open::<&Path>(&self.out).ok().map(OwnedFd::from)
+    /// The out folder, as it was before the tool ran.
+    pub fn take_out(&mut self) -> Option<OwnedFd> {
+        self.out.take()
     }
 }
 
@@ -75,5 +79,5 @@ impl Drop for Scratch {
 pub fn empty_folder() -> Result<Scratch, SysError> {
     let template = std::env::temp_dir().join("toolcell-XXXXXX");
     let path = nix::unistd::mkdtemp(&template).map_err(SysError::on("mkdtemp", template.to_string_lossy()))?;
-    Ok(Scratch { out: path.clone(), path })
+    Ok(Scratch { out: None, path })
 }

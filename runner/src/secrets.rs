@@ -43,11 +43,14 @@ impl Secrets {
         let mut text = text.to_vec();
         for (name, form) in self.forms() {
             let mark = format!("[secret {name}]");
-            let mut from = 0;
-            while let Some(at) = find(&text[from..], &form) {
-                text.splice(from + at..from + at + form.len(), mark.bytes());
-                from += at + mark.len();
+            let (mut clean, mut rest) = (Vec::with_capacity(text.len()), text.as_slice());
+            while let Some(at) = find(rest, &form) {
+                clean.extend_from_slice(&rest[..at]);
+                clean.extend_from_slice(mark.as_bytes());
+                rest = &rest[at + form.len()..];
             }
+            clean.extend_from_slice(rest);
+            text = clean;
         }
         text
     }
@@ -105,16 +108,15 @@ fn value_of(secret: &SecretRef) -> Result<Vec<u8>, StartFailure> {
             }
         },
         Some(SecretSource::File(path)) => {
-            let read = std::fs::metadata(path.as_path()).and_then(|data| {
-                if data.len() > MAX { Ok(vec![0; MAX as usize + 1]) } else { std::fs::read(path.as_path()) }
-            });
+            let read = read_file(path.as_path());
             let mut value = read.map_err(|error| {
                 missing(
                     format!("the secret `{name}` has no value: {path}: {error}"),
                     "make the file readable to toolcell",
                 )
             })?;
-            if value.last() == Some(&b'\n') {
+            // Beyond the limit the last byte read is not the file's last.
+            if value.last() == Some(&b'\n') && value.len() as u64 <= MAX {
                 value.pop();
             }
             value
@@ -133,6 +135,19 @@ fn value_of(secret: &SecretRef) -> Result<Vec<u8>, StartFailure> {
         return Err(missing(format!("the secret `{name}` holds a NUL byte"), "a variable cannot hold one; encode it"));
     }
     Ok(value)
+}
+
+/// A regular file's content, one byte beyond the limit at most: a FIFO would wait, and /dev/zero never ends.
+fn read_file(path: &std::path::Path) -> std::io::Result<Vec<u8>> {
+    use std::io::Read;
+    use std::os::unix::fs::OpenOptionsExt;
+    let file = std::fs::OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_CLOEXEC).open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(std::io::Error::other("not a regular file"));
+    }
+    let mut bytes = Vec::new();
+    file.take(MAX + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 #[cfg(test)]

@@ -24,19 +24,37 @@ pub fn from_stage(error: &StageError) -> StartFailure {
     }
 }
 
-/// The runner's own fault.
+/// A step of the runner's own that failed: for want of something the host can give more of, or by a bug.
 pub fn internal(error: SysError) -> StartFailure {
     let exhausted =
         matches!(error.errno, Errno::EMFILE | Errno::ENFILE | Errno::ENOMEM | Errno::EAGAIN | Errno::ENOSPC);
+    let hint = match error.call {
+        // The caller's TMPDIR is no bug of ours.
+        "mkdtemp" => Some("set TMPDIR to a folder that can be written"),
+        _ if exhausted => {
+            Some("the host is out of descriptors, memory or processes: raise the limit or call less at once")
+        }
+        _ => None,
+    };
     StartFailure {
-        kind: if exhausted { StartFailureKind::Program } else { StartFailureKind::Internal },
+        kind: if hint.is_some() { StartFailureKind::Program } else { StartFailureKind::Internal },
         step: "prepare".to_owned(),
         errno: Some(name(error.errno)),
         object: error.on.clone(),
         message: error.to_string(),
-        hint: exhausted.then(|| {
-            "the host is out of descriptors, memory or processes: raise the limit or call less at once".to_owned()
-        }),
+        hint: hint.map(str::to_owned),
+    }
+}
+
+/// No id of its own for the tool.
+pub fn no_id(why: String) -> StartFailure {
+    StartFailure {
+        kind: StartFailureKind::Sandbox,
+        step: "prepare".to_owned(),
+        errno: None,
+        object: "identity".to_owned(),
+        message: format!("no id of its own can be given to the tool: {why}"),
+        hint: Some("make /run/toolcell or /dev/shm writable for root, or widen [identity] in toolcell.toml".to_owned()),
     }
 }
 
@@ -61,7 +79,7 @@ pub fn below(why: String) -> StartFailure {
         errno: None,
         object: "level".to_owned(),
         message: why,
-        hint: Some("choose a stricter profile, or ask for a lower level with --min-level".to_owned()),
+        hint: Some("ask for a lower level with --min-level, or choose a profile and a host that reach it; `toolcell doctor` tells".to_owned()),
     }
 }
 
@@ -108,7 +126,7 @@ fn hint(step: Step, errno: Errno, kind: StartFailureKind) -> Option<String> {
 pub fn mend(layer: Layer) -> &'static str {
     match layer {
         Layer::UserNs => {
-            "allow user namespaces: sysctl kernel.unprivileged_userns_clone=1, or kernel.apparmor_restrict_unprivileged_userns=0, or in a container a seccomp profile that allows clone and unshare; `toolcell doctor` tells which"
+            "allow user namespaces: sysctl kernel.unprivileged_userns_clone=1, or kernel.apparmor_restrict_unprivileged_userns=0, or in a container a seccomp profile that allows clone and unshare"
         }
         Layer::Proc => "unmask /proc (Kubernetes: procMount: Unmasked), or do not require the layer proc",
         Layer::Cgroup => {

@@ -8,7 +8,9 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::unix::pipe::{Receiver, Sender};
 use tokio::sync::Notify;
 
-/// How much is read at once.
+/// How much is read at once: little at first, since most answers are small and fresh memory costs a fault a page.
+const FIRST_CHUNK: usize = 4 * 1024;
+/// A whole pipe.
 const CHUNK: usize = 64 * 1024;
 
 /// Standard input being written.
@@ -63,11 +65,16 @@ impl Tap {
     /// goes on, so that the tool does not block on a full pipe before it is ended.
     pub async fn run(&mut self, over: Option<&Notify>) {
         let Some(mut pipe) = self.pipe.take() else { return };
-        let mut chunk = vec![0; CHUNK];
+        let mut chunk = vec![0; FIRST_CHUNK];
         loop {
             match pipe.read(&mut chunk).await {
                 Ok(0) | Err(_) => return,
-                Ok(length) => self.take(&chunk[..length]),
+                Ok(length) => {
+                    self.take(&chunk[..length]);
+                    if length == chunk.len() {
+                        chunk.resize(CHUNK, 0);
+                    }
+                }
             }
             if let Some(over) = over.filter(|_| self.total > self.head_max as u64) {
                 over.notify_one();

@@ -13,6 +13,8 @@ use std::time::{Duration, Instant};
 use tokio::io::unix::AsyncFd;
 use tokio::sync::{Notify, watch};
 
+/// How long init may take beyond the leak window to clear up after the tool's end.
+const CLEAR_PATIENCE: Duration = Duration::from_millis(500);
 /// How long init may take to kill and report before it is killed itself.
 const KILL_PATIENCE: Duration = Duration::from_millis(100);
 /// How long a process in uninterruptible sleep is waited for.
@@ -156,13 +158,19 @@ impl Watcher<'_> {
             tokio::select! {
                 biased;
                 message = next_report(self.report), if reporting => match message {
-                    Some((message, fd)) => note(&mut seen, message, fd),
+                    Some((message, fd)) => {
+                        let ended = matches!(message, Report::ToolEnded(_));
+                        note(&mut seen, message, fd);
+                        if ended && matches!(phase, Phase::Running(_)) {
+                            // Init clears up what is left in a moment of its own; longer than that is killed.
+                            let window = Duration::from_millis(bounds.limits.leak_window_ms);
+                            phase = Phase::Terminating(Instant::now() + window + CLEAR_PATIENCE);
+                        }
+                    }
                     None => reporting = false,
                 },
                 _ = self.pidfd.readable() => {
-                    while let Some((message, fd)) = take_report(self.report).ok().flatten() {
-                        note(&mut seen, message, fd);
-                    }
+                    self.drain(&mut seen);
                     sys::reap_pidfd(self.pidfd.get_ref().as_fd());
                     return seen;
                 }
@@ -177,6 +185,8 @@ impl Watcher<'_> {
                 () = tokio::time::sleep_until(phase.until().into()) => {
                     phase = match phase {
                         Phase::Running(_) => {
+                            // A runner that was stopped itself finds both at once: what the tool did came first.
+                            self.drain(&mut seen);
                             if seen.end.is_none() {
                                 seen.killed_by = Some(KillCause::Deadline);
                             }
@@ -197,6 +207,13 @@ impl Watcher<'_> {
                     };
                 }
             }
+        }
+    }
+
+    /// Notes whatever has been reported.
+    fn drain(&self, seen: &mut Seen) {
+        while let Some((message, fd)) = take_report(self.report).ok().flatten() {
+            note(seen, message, fd);
         }
     }
 

@@ -14,7 +14,7 @@ use crate::layer::{Layer, LayerReport, Layers, Need};
 use crate::outcome::{Events, KillCause, Outcome, StartFailure, StartFailureKind, Usage};
 use crate::scratch::Scratch;
 use crate::secrets::Secrets;
-use crate::start_failure::{from_stage, internal, sandbox};
+use crate::start_failure::{from_stage, internal, no_id, sandbox};
 use crate::supervise::{Bounds, Live, Over, supervise};
 use crate::sys::SysError;
 use crate::text::Text;
@@ -93,7 +93,7 @@ fn prepare(host: &Host, attempt: &Attempt<'_>, with_cgroup: bool) -> Result<Prep
     let need = call.require.get(&Layer::Cgroup).copied().unwrap_or(Need::Off);
     let group = if with_cgroup && need != Need::Off { group(host, attempt, need, &mut layers)? } else { None };
     let lease = call.namespaces.outside.map(Lease::take).transpose();
-    let lease = lease.map_err(|why| sandbox(Layer::UserNs, why))?;
+    let lease = lease.map_err(no_id)?;
     let scratch = if call.mounts.private_root { None } else { Some(Scratch::make(call).map_err(internal)?) };
     if let (Some(scratch), Some(lease)) = (&scratch, &lease) {
         scratch.give(lease.id).map_err(internal)?;
@@ -146,6 +146,9 @@ fn group(host: &Host, attempt: &Attempt<'_>, need: Need, layers: &mut Layers) ->
         .map_err(Clone::clone)
         .and_then(|place| Group::create(place, &id, &attempt.call.limits).map_err(|error| error.to_string()));
     match made {
+        Ok(group) if need == Need::Required && !group.lacking.is_empty() => {
+            Err(sandbox(Layer::Cgroup, group.lacking.join("; ")))
+        }
         Ok(group) => {
             let report = match group.lacking.first() {
                 None => LayerReport::enforced(),
@@ -210,16 +213,19 @@ async fn launch(launcher: &Launcher, host: &Host, attempt: &Attempt<'_>, prepare
         Ok(made) => made,
         Err(error) => return unstarted(host, attempt, internal(error)),
     };
-    let (pidfd, live) = match launcher.launch(&prepared.launch, fds).await {
-        Ok((_, pidfd)) => (pidfd, live),
-        Err(error) => {
-            let mut outcome = unstarted(host, attempt, from_stage(&error));
-            outcome.layers = prepared.layers;
-            return outcome;
+    let pidfd = tokio::select! {
+        biased;
+        launched = launcher.launch(&prepared.launch, fds) => launched.map_err(|error| from_stage(&error)),
+        () = over(attempt) => {
+            launcher.kill();
+            Err(ended())
         }
     };
     let Ends { report, lifeline, feed, stdout, stderr } = live;
-    let live = Live { pidfd, report, lifeline, feed, stdout, stderr };
+    let live = match pidfd {
+        Ok(pidfd) => Live { pidfd, report, lifeline, feed, stdout, stderr },
+        Err(failure) => return Outcome { layers: prepared.layers, ..unstarted(host, attempt, failure) },
+    };
     let bounds = Bounds { deadline: attempt.deadline, limits: &attempt.call.limits, cancel: attempt.cancel.clone() };
     match supervise(live, bounds).await {
         Ok(over) => conclude(attempt, prepared, over, begun),
@@ -227,9 +233,20 @@ async fn launch(launcher: &Launcher, host: &Host, attempt: &Attempt<'_>, prepare
     }
 }
 
+/// Until the call is over, whatever the launcher does: it may hang on a file system that does not answer.
+async fn over(attempt: &Attempt<'_>) {
+    let mut cancel = attempt.cancel.clone();
+    let grace = Duration::from_millis(attempt.call.limits.grace_ms);
+    tokio::select! {
+        Ok(_) = cancel.wait_for(|cancelled| *cancelled) => {}
+        () = tokio::time::sleep_until((attempt.deadline + grace).into()) => {}
+    }
+}
+
 fn conclude(attempt: &Attempt<'_>, prepared: Prepared, over: Over, begun: Instant) -> Outcome {
     let Over { seen, feed, stdout, stderr } = over;
-    let Prepared { secrets, group, scratch, lease, mut layers, .. } = prepared;
+    let Prepared { secrets, group, mut scratch, lease, mut layers, .. } = prepared;
+    let failure = seen.failed.as_ref().map(from_stage).or_else(|| silent(&seen));
     layers.extend(seen.layers);
     if let Some(group) = group.as_ref().filter(|_| !attempt.call.namespaces.pid) {
         group.kill();
@@ -246,18 +263,23 @@ fn conclude(attempt: &Attempt<'_>, prepared: Prepared, over: Over, begun: Instan
         stderr.kept = Text::from(secrets.redact(stderr.kept.as_bytes()));
     }
     let killed_by = seen.killed_by.or((counters.oom_kills.unwrap_or(0) > 0).then_some(KillCause::Memory));
-    let failure = seen.failed.as_ref().map(from_stage).or_else(|| silent(seen.started, seen.ending.is_some()));
-    let folder = seen.out.or_else(|| scratch.as_ref().and_then(|scratch| scratch.out()));
+    let folder = seen.out.or_else(|| scratch.as_mut().and_then(Scratch::take_out));
     let collect_until = attempt.deadline + Duration::from_millis(attempt.call.limits.grace_ms + 200);
     let collected = match (&failure, folder) {
         (None, Some(folder)) => collect(folder, attempt.call.limits.out, attempt.out.as_deref(), collect_until),
         _ => crate::collect::Collected::default(),
     };
     let cpu_us = counters.cpu_us.or(seen.ending.as_ref().map(|ending| ending.cpu_us));
-    drop((group, scratch, lease));
+    if seen.unreaped {
+        // What is left still has the id: nobody else may be given it.
+        std::mem::forget(lease);
+        drop((group, scratch));
+    } else {
+        drop((group, scratch, lease));
+    }
     Outcome {
         end: if failure.is_some() { None } else { seen.end },
-        killed_by: if failure.is_some() && killed_by != Some(KillCause::Deadline) { seen.killed_by } else { killed_by },
+        killed_by: if failure.is_some() { seen.killed_by } else { killed_by },
         failure,
         escalated: seen.escalated,
         stdout,
@@ -285,12 +307,14 @@ fn conclude(attempt: &Attempt<'_>, prepared: Prepared, over: Over, begun: Instan
     }
 }
 
-/// Init ended without a word: somebody killed it before it could start or report.
-fn silent(started: bool, ended: bool) -> Option<StartFailure> {
-    if started || ended {
+/// Init ended without a word: it was ended before the tool could start, or somebody killed it.
+fn silent(seen: &crate::supervise::Seen) -> Option<StartFailure> {
+    if seen.started || seen.ending.is_some() {
         return None;
     }
-    let error =
-        StageError::new(Step::Fork, SysError::new("init", "ended before the tool started", nix::errno::Errno::EPIPE));
-    Some(from_stage(&error))
+    if seen.killed_by.is_some() {
+        return Some(ended());
+    }
+    let error = SysError::new("init", "ended before the tool started", nix::errno::Errno::EPIPE);
+    Some(from_stage(&StageError::new(Step::Fork, error)))
 }

@@ -43,9 +43,7 @@ pub fn pipes(attempt: &Attempt<'_>, prepared: &Prepared) -> Result<(Ends, Descri
     };
     let cgroups = match &prepared.group {
         None => Vec::new(),
-        Some(group) => {
-            group.entrances().map_err(|error| SysError::new("open", error.to_string(), nix::errno::Errno::EACCES))?
-        }
+        Some(group) => group.entrances().map_err(|error| SysError::new("open", error.message, error.errno))?,
     };
     let limits = &attempt.call.limits;
     let half = limits.stderr / 2;

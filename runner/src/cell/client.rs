@@ -43,11 +43,12 @@ impl Seed {
     /// # Errors
     /// When the process or descriptor limit is reached.
     pub fn fork(resident: bool) -> Result<Self, SysError> {
+        let kind = launcher::Kind { resident, of_main: true };
         let (near, far) = pair()?;
         match sys::fork()? {
             Forked::Child => {
                 drop(near);
-                launcher::run(far, resident)
+                launcher::run(far, kind)
             }
             Forked::Parent(pid) => Ok(Self { socket: near, pid: nix::unistd::Pid::from_raw(pid) }),
         }
@@ -84,9 +85,11 @@ pub struct Launcher {
 }
 
 impl Drop for Launcher {
-    /// Ends the launcher and waits for it: whoever has closed its socket must not leave it to others to reap.
+    /// Ends the launcher and waits for it: whoever has closed its socket must not leave it to others to reap. It has
+    /// nothing to finish, and may hang on a file system that does not answer.
     fn drop(&mut self) {
         self.socket = None;
+        self.kill();
         let _ = nix::sys::wait::waitpid(self.pid, None);
     }
 }
@@ -102,11 +105,17 @@ impl Launcher {
         Ok(Self { socket: Some(Mutex::new(socket)), pid: seed.pid })
     }
 
-    /// Launches a call; returns init's pid on the host and its pidfd.
+    /// Ends the launcher. Calls in flight do not need it; every further launch fails.
+    pub fn kill(&self) {
+        let _ = nix::sys::signal::kill(self.pid, nix::sys::signal::Signal::SIGKILL);
+    }
+
+    /// Launches a call; returns init's pidfd. A caller that stops waiting for the answer has to [`Launcher::kill`],
+    /// or the next one would be given it.
     ///
     /// # Errors
     /// The step that failed; [`Step::Receive`] when the launcher itself is gone.
-    pub async fn launch(&self, launch: &Launch, fds: Descriptors) -> Result<(i32, OwnedFd), StageError> {
+    pub async fn launch(&self, launch: &Launch, fds: Descriptors) -> Result<OwnedFd, StageError> {
         let at = StageError::at(Step::Receive);
         let spec = memory_file("launch", &serde_json::to_vec(launch).unwrap_or_default()).map_err(&at)?;
         let gone = || at(SysError::new("sendmsg", "launcher", Errno::EPIPE));
@@ -150,7 +159,7 @@ async fn send(socket: &AsyncFd<OwnedFd>, spec: &OwnedFd, fds: &Descriptors) -> R
     }
 }
 
-async fn receive(socket: &AsyncFd<OwnedFd>) -> Result<Result<(i32, OwnedFd), StageError>, SysError> {
+async fn receive(socket: &AsyncFd<OwnedFd>) -> Result<Result<OwnedFd, StageError>, SysError> {
     let mut bytes = [0u8; 16 * 1024];
     let (length, fd) = loop {
         let mut ready = socket.readable().await.map_err(SysError::io("epoll", "launcher socket"))?;
@@ -163,9 +172,9 @@ async fn receive(socket: &AsyncFd<OwnedFd>) -> Result<Result<(i32, OwnedFd), Sta
     let gone = || SysError::new("recvmsg", "launcher", Errno::EPIPE);
     let answer = serde_json::from_slice(&bytes[..length]).map_err(|_| gone())?;
     Ok(match (answer, fd) {
-        (Answer::Cloned(pid), Some(pidfd)) => Ok((pid, pidfd)),
+        (Answer::Cloned, Some(pidfd)) => Ok(pidfd),
         (Answer::Failed(error), _) => Err(error),
-        (Answer::Cloned(_), None) => return Err(gone()),
+        (Answer::Cloned, None) => return Err(gone()),
     })
 }
 

@@ -34,6 +34,8 @@ pub struct Birth {
     pub trees: Option<Trees>,
     /// Whether the network namespace was made with this process and has loopback down.
     pub fresh_net: bool,
+    /// Whether the parent-death signal is of use (see the launcher's kind).
+    pub dies_with_parent: bool,
 }
 
 /// Init's whole life.
@@ -51,7 +53,7 @@ pub fn run(launch: &Launch, birth: Birth) -> ! {
 fn live(launch: &Launch, mut birth: Birth) -> Result<(), StageError> {
     let _ = nix::unistd::read(&birth.mapped, &mut [0]);
     let mut oom = OomScore::open();
-    identity(launch)?;
+    identity(launch, birth.dies_with_parent)?;
     let root = if launch.mounts.private_root { Some(build_root(launch, &birth)?) } else { None };
     // Moved to their places; the tool's process has no business with them.
     birth.trees = None;
@@ -73,7 +75,7 @@ fn live(launch: &Launch, mut birth: Birth) -> Result<(), StageError> {
     let tool = match sys::fork().map_err(StageError::at(Step::Fork))? {
         Forked::Child => {
             drop((release, executed));
-            let error = stage::enter(launch, streams, birth.report.as_fd());
+            let error = stage::enter(launch, streams);
             send(birth.report.as_fd(), &Report::Failed(error));
             drop(exec_mark);
             sys::exit_now(0)
@@ -82,14 +84,18 @@ fn live(launch: &Launch, mut birth: Birth) -> Result<(), StageError> {
     };
     drop((streams, exec_mark));
     oom.restore();
-    harden(launch)?;
+    if let Err(error) = harden(launch) {
+        // Before the pipe is closed, which would let the tool run beside an init that it could enter.
+        let _ = nix::sys::signal::kill(tool, Signal::SIGKILL);
+        return Err(error);
+    }
     drop((oom, release));
     let cell = Cell { launch, report: birth.report, control: birth.control, children, tool };
     cell.supervise(executed, root.and_then(|root| root.scratch));
     Ok(())
 }
 
-fn identity(launch: &Launch) -> Result<(), StageError> {
+fn identity(launch: &Launch, dies_with_parent: bool) -> Result<(), StageError> {
     let at = StageError::at(Step::Identity);
     if launch.namespaces.user {
         let uid = launch.namespaces.uid.unwrap_or(1000);
@@ -98,8 +104,12 @@ fn identity(launch: &Launch) -> Result<(), StageError> {
         nix::unistd::setresgid(gid, gid, gid).map_err(SysError::on("setresgid", gid.to_string())).map_err(&at)?;
         nix::unistd::setresuid(uid, uid, uid).map_err(SysError::on("setresuid", uid.to_string())).map_err(&at)?;
     }
-    // A change of identity clears it, so it comes after. The lifeline is the first belt, this the second.
-    nix::sys::prctl::set_pdeathsig(Signal::SIGKILL).map_err(SysError::on("prctl", "PR_SET_PDEATHSIG")).map_err(&at)?;
+    if dies_with_parent {
+        // A change of identity clears it, so it comes after. The lifeline is the first belt, this the second.
+        nix::sys::prctl::set_pdeathsig(Signal::SIGKILL)
+            .map_err(SysError::on("prctl", "PR_SET_PDEATHSIG"))
+            .map_err(&at)?;
+    }
     if !launch.namespaces.pid {
         nix::sys::prctl::set_child_subreaper(true)
             .map_err(SysError::on("prctl", "PR_SET_CHILD_SUBREAPER"))
@@ -187,7 +197,8 @@ fn harden(launch: &Launch) -> Result<(), StageError> {
     let at = StageError::at(Step::Harden);
     nix::sys::prctl::set_dumpable(false).map_err(SysError::on("prctl", "PR_SET_DUMPABLE")).map_err(&at)?;
     if launch.namespaces.user {
-        sys::cap_drop_all().map_err(&at)?;
+        // Init executes nothing, so its bounding set is of no use to anyone.
+        sys::cap_drop().map_err(&at)?;
         nix::sys::prctl::set_no_new_privs().map_err(SysError::on("prctl", "PR_SET_NO_NEW_PRIVS")).map_err(&at)?;
     }
     Ok(())

@@ -15,14 +15,23 @@ use nix::sys::socket::{ControlMessage, ControlMessageOwned, MsgFlags, recvmsg, s
 use std::io::{IoSlice, IoSliceMut, Read, Seek};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
-/// The launcher's whole life. `resident`: whether more than one call is to be expected, so that network namespaces
-/// are made ahead again and again.
-pub fn run(socket: OwnedFd, resident: bool) -> ! {
-    settle();
+/// What kind of launcher this is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kind {
+    /// Whether more than one call is to be expected, so that network namespaces are made ahead again and again.
+    pub resident: bool,
+    /// Whether the runner's first thread forked it. The parent-death signal follows the thread that forked, so it is
+    /// of use only where that thread lives as long as the runner; the socket and the lifeline serve in any case.
+    pub of_main: bool,
+}
+
+/// The launcher's whole life.
+pub fn run(socket: OwnedFd, kind: Kind) -> ! {
+    let Ok(socket) = settle(socket, kind) else { sys::exit_now(1) };
     let groups = nix::unistd::getgroups().unwrap_or_default();
-    let mut launcher = Launcher { net: NetAhead::new(), owners: OwnerMaps::default(), groups, socket };
+    let mut launcher = Launcher { net: NetAhead::new(), owners: OwnerMaps::default(), groups, kind, socket };
     while launcher.serve_one() {
-        if let Some(net) = launcher.net.as_mut().filter(|_| resident) {
+        if let Some(net) = launcher.net.as_mut().filter(|_| kind.resident) {
             net.refill();
         }
     }
@@ -30,12 +39,16 @@ pub fn run(socket: OwnedFd, resident: bool) -> ! {
 }
 
 /// Cuts every tie to the caller of toolcell that init would inherit.
-fn settle() {
+fn settle(socket: OwnedFd, kind: Kind) -> Result<OwnedFd, SysError> {
+    // Nothing of the agent's may be held open by processes that live as long as a call.
+    let socket = sys::keep_only(socket)?;
     sys::environment_wipe();
     sys::reset_signals();
     // A terminal's Ctrl-C goes to the whole foreground group; cancelling is the runner's business.
     let _ = nix::unistd::setsid();
-    let _ = nix::sys::prctl::set_pdeathsig(nix::sys::signal::Signal::SIGKILL);
+    if kind.of_main {
+        let _ = nix::sys::prctl::set_pdeathsig(nix::sys::signal::Signal::SIGKILL);
+    }
     // Modes of what is made in the new root must not depend on the caller.
     nix::sys::stat::umask(nix::sys::stat::Mode::from_bits_truncate(0o022));
     let _ = nix::unistd::chdir("/");
@@ -45,8 +58,7 @@ fn settle() {
         let _ = nix::unistd::dup2_stdout(&null);
         let _ = nix::unistd::dup2_stderr(&null);
     }
-    // Nothing of the agent's may be held open by a process that lives as long as the runner.
-    let _ = sys::close_from(3);
+    Ok(socket)
 }
 
 struct Launcher {
@@ -55,6 +67,7 @@ struct Launcher {
     owners: OwnerMaps,
     /// The caller's other groups.
     groups: Vec<nix::unistd::Gid>,
+    kind: Kind,
 }
 
 impl Launcher {
@@ -66,7 +79,7 @@ impl Launcher {
             Err(error) => return self.answer(&Answer::Failed(error), None),
         };
         match self.launch(request) {
-            Ok((pid, pidfd)) => self.answer(&Answer::Cloned(pid), Some(pidfd)),
+            Ok(pidfd) => self.answer(&Answer::Cloned, Some(pidfd)),
             Err(error) => self.answer(&Answer::Failed(error), None),
         }
     }
@@ -107,7 +120,7 @@ impl Launcher {
         sendmsg::<()>(self.socket.as_raw_fd(), &[IoSlice::new(&bytes)], rights, MsgFlags::MSG_NOSIGNAL, None).is_ok()
     }
 
-    fn launch(&mut self, request: Request) -> Result<(i32, OwnedFd), StageError> {
+    fn launch(&mut self, request: Request) -> Result<OwnedFd, StageError> {
         let Request { launch, streams, report, control, secrets, cgroups } = request;
         self.take_groups(&launch)?;
         let trees = self.trees(&launch, &report)?;
@@ -120,7 +133,9 @@ impl Launcher {
         if let Ok(Forked::Child) = cloned {
             drop(maps_written);
             self.forget();
-            let birth = Birth { stdio: streams, secrets, cgroups, report, control, mapped, trees, fresh_net };
+            let dies_with_parent = self.kind.of_main;
+            let birth =
+                Birth { stdio: streams, secrets, cgroups, report, control, mapped, trees, fresh_net, dies_with_parent };
             init::run(&launch, birth)
         }
         if let Some(net) = self.net.as_ref().filter(|_| ready) {
@@ -134,7 +149,7 @@ impl Launcher {
             return Err(StageError::new(Step::Maps, error));
         }
         drop(maps_written);
-        Ok((pid, pidfd))
+        Ok(pidfd)
     }
 
     /// A tool with an id of its own must not come with the caller's other groups, and all their rights. An ordinary
@@ -170,7 +185,7 @@ impl Launcher {
         let owners = &self.owners;
         let map =
             |bind: &crate::call::Bind| bind.owner.and_then(|owner| owners.made(owner, outside)).map(|ns| ns.as_fd());
-        let unmapped = |path: &str| stage::send(report.as_fd(), &Report::Unmapped(path.to_owned()));
+        let unmapped = |path: &str| stage::try_send(report.as_fd(), &Report::Unmapped(path.to_owned()));
         mounts::open_trees(&launch.mounts, map, unmapped).map(Some)
     }
 

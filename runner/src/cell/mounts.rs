@@ -34,7 +34,7 @@ pub fn open_trees<'a>(
     let at = StageError::at(Step::Trees);
     let mut binds = Vec::with_capacity(mounts.binds.len());
     for bind in &mounts.binds {
-        let tree = sys::detached_tree(bind.source.as_path(), bind.recursive).map_err(&at)?;
+        let tree = clone_tree(bind).map_err(&at)?;
         let on = bind.source.lossy();
         let map = owner_map(bind);
         match sys::tree_attributes(tree.as_fd(), &on, attributes(bind), map) {
@@ -56,6 +56,16 @@ pub fn open_trees<'a>(
     Ok(Trees { binds, devices })
 }
 
+/// An ordinary user may not clone a mount without those locked below it: they come along where nothing is written.
+fn clone_tree(bind: &Bind) -> Result<OwnedFd, SysError> {
+    match sys::detached_tree(bind.source.as_path(), bind.recursive) {
+        Err(error) if error.errno == nix::errno::Errno::EINVAL && !bind.recursive && !bind.writable => {
+            sys::detached_tree(bind.source.as_path(), true)
+        }
+        cloned => cloned,
+    }
+}
+
 fn attributes(bind: &Bind) -> u64 {
     let mut set = libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV;
     if !bind.writable {
@@ -71,7 +81,7 @@ fn attributes(bind: &Bind) -> u64 {
 /// what became of /proc.
 pub fn enter_root(launch: &Launch, trees: &Trees) -> Result<Entered, StageError> {
     let mounts = &launch.mounts;
-    new_root()?;
+    new_root(mounts)?;
     for (bind, tree) in mounts.binds.iter().zip(&trees.binds) {
         place(tree.as_fd(), &bind.target).map_err(StageError::at(Step::Binds))?;
     }
@@ -108,7 +118,7 @@ fn dir_flags() -> nix::fcntl::OFlag {
     OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC | OFlag::O_NOFOLLOW
 }
 
-fn new_root() -> Result<(), StageError> {
+fn new_root(mounts: &Mounts) -> Result<(), StageError> {
     let at = StageError::at(Step::NewRoot);
     // Without this, what is mounted below would appear on a host whose root is shared.
     mount(None::<&str>, "/", None::<&str>, MsFlags::MS_REC | MsFlags::MS_PRIVATE, None::<&str>)
@@ -116,7 +126,10 @@ fn new_root() -> Result<(), StageError> {
         .map_err(&at)?;
     let base = COVERED.into_iter().find(|path| Path::new(path).is_dir()).unwrap_or("/tmp");
     let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV;
-    mount(Some("toolcell"), base, Some("tmpfs"), flags, Some("mode=755,size=1m,nr_inodes=4096"))
+    // A few for every path that is made on the way to a target.
+    let inodes = 4096 + 16 * (mounts.binds.len() + mounts.files.len() + mounts.links.len());
+    let options = format!("mode=755,size=4m,nr_inodes={inodes}");
+    mount(Some("toolcell"), base, Some("tmpfs"), flags, Some(options.as_str()))
         .map_err(SysError::on("mount", "tmpfs for the new root"))
         .map_err(&at)?;
     nix::unistd::chdir(base).map_err(SysError::on("chdir", base)).map_err(&at)

@@ -70,11 +70,11 @@ impl Manifest {
     }
 }
 
-/// The launcher's answer: init's pid with its pidfd, or why there is none.
+/// The launcher's answer: init's pidfd, or why there is none.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Answer {
     /// The call's init; the pidfd travels with the message.
-    Cloned(i32),
+    Cloned,
     /// No init was made.
     Failed(StageError),
 }
@@ -106,8 +106,6 @@ pub struct Ending {
     pub end: crate::outcome::End,
     /// User and system time of everything init has waited for, microseconds.
     pub cpu_us: u64,
-    /// Highest resident size of a single process, bytes.
-    pub max_rss: u64,
     /// Processes that outlived the tool and were killed.
     pub leaked: u32,
     /// Whether the scratch tmpfs was full.

@@ -3,11 +3,11 @@
 use super::protocol::{Ending, Launch, Report, command};
 use super::stage::send;
 use crate::outcome::End;
+use crate::sys::{self, Reaped};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::signalfd::SignalFd;
-use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
@@ -65,8 +65,7 @@ impl Cell<'_> {
         let usage = getrusage(UsageWho::RUSAGE_CHILDREN).ok();
         let micros = |time: nix::sys::time::TimeVal| time.tv_sec() as u64 * 1_000_000 + time.tv_usec() as u64;
         let cpu_us = usage.map_or(0, |usage| micros(usage.user_time()) + micros(usage.system_time()));
-        let max_rss = usage.map_or(0, |usage| usage.max_rss() as u64 * 1024);
-        send(self.report.as_fd(), &Report::Ended(Ending { end, cpu_us, max_rss, leaked, tmp_full }));
+        send(self.report.as_fd(), &Report::Ended(Ending { end, cpu_us, leaked, tmp_full }));
     }
 
     /// Waits for the tool's end, a command, or the runner's end.
@@ -104,14 +103,10 @@ impl Cell<'_> {
     /// Reaps whatever has ended; says how the tool did, if it was among them.
     fn reap(&self) -> Option<End> {
         loop {
-            match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
-                Ok(status) if status.pid() == Some(self.tool) => {
-                    if let Some(end) = end_of(status) {
-                        return Some(end);
-                    }
-                }
-                Ok(WaitStatus::StillAlive) | Err(_) => return None,
-                Ok(_) => {}
+            match sys::reap(-1, true) {
+                Reaped::Ended(pid, end) if pid == self.tool.as_raw() => return Some(end),
+                Reaped::Ended(..) => {}
+                Reaped::Nothing | Reaped::Childless => return None,
             }
         }
     }
@@ -119,12 +114,9 @@ impl Cell<'_> {
     /// Waits for the killed tool. It cannot refuse SIGKILL; in uninterruptible sleep the runner's patience ends
     /// before this does, and it kills init.
     fn reap_tool(&self) -> End {
-        loop {
-            match waitpid(self.tool, None).map(end_of) {
-                Ok(Some(end)) => return end,
-                Ok(None) | Err(nix::errno::Errno::EINTR) => {}
-                Err(_) => return End::Signaled(libc::SIGKILL),
-            }
+        match sys::reap(self.tool.as_raw(), false) {
+            Reaped::Ended(_, end) => end,
+            Reaped::Nothing | Reaped::Childless => End::Signaled(libc::SIGKILL),
         }
     }
 
@@ -158,10 +150,10 @@ impl Cell<'_> {
     /// Whether any process of the call is left. All of them are descendants, so init has a child then.
     fn anything_left(&self) -> bool {
         loop {
-            match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
-                Err(nix::errno::Errno::ECHILD) => return false,
-                Ok(WaitStatus::StillAlive) | Err(_) => return true,
-                Ok(_) => {}
+            match sys::reap(-1, true) {
+                Reaped::Childless => return false,
+                Reaped::Nothing => return true,
+                Reaped::Ended(..) => {}
             }
         }
     }
@@ -175,14 +167,6 @@ impl Cell<'_> {
         } else {
             super::sweep::kill_descendants()
         }
-    }
-}
-
-fn end_of(status: WaitStatus) -> Option<End> {
-    match status {
-        WaitStatus::Exited(_, code) => Some(End::Exited(code as u8)),
-        WaitStatus::Signaled(_, signal, _) => Some(End::Signaled(signal as i32)),
-        _ => None,
     }
 }
 

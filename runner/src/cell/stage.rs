@@ -24,9 +24,9 @@ pub struct Streams {
 }
 
 /// Takes every step that is left and becomes the tool. Returns only with what went wrong.
-pub fn enter(launch: &Launch, streams: Streams, report: BorrowedFd<'_>) -> StageError {
+pub fn enter(launch: &Launch, streams: Streams) -> StageError {
     match steps(launch, &streams) {
-        Ok((program, argv, env)) => become_tool(launch, &program, &argv, &env, report),
+        Ok((program, argv, env)) => become_tool(launch, &program, &argv, &env),
         Err(error) => error,
     }
 }
@@ -89,7 +89,7 @@ fn session(streams: &Streams) -> Result<(), SysError> {
     nix::unistd::dup2_stdin(stdin).map_err(SysError::on("dup2", "stdin"))?;
     nix::unistd::dup2_stdout(stdout).map_err(SysError::on("dup2", "stdout"))?;
     nix::unistd::dup2_stderr(stderr).map_err(SysError::on("dup2", "stderr"))?;
-    sys::close_from(3)
+    sys::cloexec_from(3)
 }
 
 fn image(launch: &Launch, streams: &Streams) -> Result<Image, SysError> {
@@ -111,13 +111,7 @@ fn image(launch: &Launch, streams: &Streams) -> Result<Image, SysError> {
 /// A freshly written program may still be open for writing somewhere for a moment.
 const BUSY_TRIES: u32 = 8;
 
-fn become_tool(
-    launch: &Launch,
-    program: &CString,
-    argv: &[CString],
-    env: &[CString],
-    report: BorrowedFd<'_>,
-) -> StageError {
+fn become_tool(launch: &Launch, program: &CString, argv: &[CString], env: &[CString]) -> StageError {
     let mut errno = Errno::UnknownErrno;
     for _ in 0..BUSY_TRIES {
         errno = sys::exec(program, argv, env);
@@ -126,7 +120,6 @@ fn become_tool(
         }
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
-    let _ = report;
     let mut error = StageError::new(Step::Exec, SysError::new("execve", launch.program.lossy(), errno));
     error.note = explain(launch.program.as_path(), errno);
     error
@@ -170,7 +163,16 @@ pub fn script_interpreter(head: &[u8]) -> Option<String> {
 
 /// Sends one report.
 pub fn send(report: BorrowedFd<'_>, message: &Report) {
+    send_with(report, message, nix::sys::socket::MsgFlags::empty());
+}
+
+/// Sends one report, unless nobody has read those before it: for who must not wait.
+pub fn try_send(report: BorrowedFd<'_>, message: &Report) {
+    send_with(report, message, nix::sys::socket::MsgFlags::MSG_DONTWAIT);
+}
+
+fn send_with(report: BorrowedFd<'_>, message: &Report, extra: nix::sys::socket::MsgFlags) {
     use std::os::fd::AsRawFd;
     let bytes = serde_json::to_vec(message).unwrap_or_default();
-    let _ = nix::sys::socket::send(report.as_raw_fd(), &bytes, nix::sys::socket::MsgFlags::MSG_NOSIGNAL);
+    let _ = nix::sys::socket::send(report.as_raw_fd(), &bytes, nix::sys::socket::MsgFlags::MSG_NOSIGNAL | extra);
 }

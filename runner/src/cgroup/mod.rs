@@ -20,12 +20,22 @@ pub const PREFIX: &str = "toolcell-";
 
 /// Why a group could not be had, for people: the file and the kernel's answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct CgroupError(pub String);
+#[error("{message}")]
+pub struct CgroupError {
+    /// The fact.
+    pub message: String,
+    /// The kernel's answer, where it was one.
+    pub errno: nix::errno::Errno,
+}
 
 impl CgroupError {
     fn at(path: &Path, error: &std::io::Error) -> Self {
-        Self(format!("{}: {error}", path.display()))
+        let errno = nix::errno::Errno::from_raw(error.raw_os_error().unwrap_or(libc::EIO));
+        Self { message: format!("{}: {error}", path.display()), errno }
+    }
+
+    fn fact(message: String) -> Self {
+        Self { message, errno: nix::errno::Errno::EINVAL }
     }
 }
 
@@ -67,7 +77,7 @@ impl Group {
         let v2 = matches!(place, Place::V2 { .. });
         let missing = place.lacking();
         if !missing.is_empty() {
-            return Err(CgroupError(format!("the controllers {} are not to be had here", missing.join(", "))));
+            return Err(CgroupError::fact(format!("the controllers {} are not to be had here", missing.join(", "))));
         }
         if let Place::V2 { base } = place {
             delegate(base)?;
@@ -75,7 +85,8 @@ impl Group {
         let dirs: Vec<PathBuf> = place.bases().iter().map(|base| base.join(&name)).collect();
         let made = Cgroup::new_with_specified_controllers(Box::new(place.clone()), &name, Some(place.names()));
         let mut group = Self { v2, dirs, _locks: Vec::new(), lacking: Vec::new() };
-        let cgroup = made.map_err(|error| CgroupError(format!("{}: {}", group.first().display(), cause(&error))))?;
+        let cgroup =
+            made.map_err(|error| CgroupError::fact(format!("{}: {}", group.first().display(), cause(&error))))?;
         group._locks = group.dirs.iter().map(|dir| lock(dir)).collect::<Result<_, _>>()?;
         group.limit(&cgroup, limits)?;
         Ok(group)
@@ -94,10 +105,25 @@ impl Group {
         self.dirs.iter().map(PathBuf::as_path).find(|dir| dir.join(controller).exists())
     }
 
+    /// The smallest CPU quota of the groups above, for a period of 100 ms.
+    fn outer_quota(&self) -> Option<i64> {
+        let read = |dir: &Path, file: &str| number(&fs::read_to_string(dir.join(file)).ok()?);
+        let above = self.dir("cpu.cfs_quota_us")?.ancestors().skip(1);
+        let quotas = above.filter_map(|dir| {
+            let (quota, period) = (read(dir, "cpu.cfs_quota_us")?, read(dir, "cpu.cfs_period_us")?);
+            i64::try_from(quota.checked_mul(100_000)?.checked_div(period)?).ok()
+        });
+        quotas.min()
+    }
+
     /// Sets every limit and reads it back: the crate itself ignores a refused write of a memory limit.
     fn limit(&mut self, cgroup: &Cgroup, limits: &Limits) -> Result<(), CgroupError> {
         let memory = i64::try_from(limits.memory).unwrap_or(i64::MAX);
-        let quota = (limits.cpu * 100_000.0).round().max(1000.0) as i64;
+        let mut quota = (limits.cpu * 100_000.0).round().max(1000.0) as i64;
+        if let Some(outer) = self.outer_quota().filter(|_| !self.v2) {
+            // On v1 a group may not be given more than those above it; less is a limit kept.
+            quota = quota.min(outer);
+        }
         if let Some(controller) = cgroup.controller_of::<MemController>() {
             let _ = controller.set_limit(memory);
             let _ = controller.set_memswap_limit(if self.v2 { 0 } else { memory });
@@ -123,16 +149,16 @@ impl Group {
     }
 
     fn verify(&self, file: &str, want: &str) -> Result<(), CgroupError> {
-        let dir = self.dir(file).ok_or_else(|| CgroupError(format!("{file} is not to be had here")))?;
+        let dir = self.dir(file).ok_or_else(|| CgroupError::fact(format!("{file} is not to be had here")))?;
         let path = dir.join(file);
         let have = fs::read_to_string(&path).map_err(|error| CgroupError::at(&path, &error))?;
         let have = have.trim();
         // The kernel keeps memory limits in whole pages.
         let near = match (have.parse::<u64>(), want.parse::<u64>()) {
-            (Ok(have), Ok(want)) => have <= want && want - have < 65_536,
+            (Ok(have), Ok(want)) if file.starts_with("memory") => have <= want && want - have < 65_536,
             _ => have == want,
         };
-        if near { Ok(()) } else { Err(CgroupError(format!("{} is {have}, not {want}", path.display()))) }
+        if near { Ok(()) } else { Err(CgroupError::fact(format!("{} is {have}, not {want}", path.display()))) }
     }
 
     /// Without swap accounting the limit holds only while the host has no swap.
@@ -237,7 +263,7 @@ fn delegate(base: &Path) -> Result<(), CgroupError> {
 fn lock(dir: &Path) -> Result<nix::fcntl::Flock<File>, CgroupError> {
     let file = File::open(dir).map_err(|error| CgroupError::at(dir, &error))?;
     nix::fcntl::Flock::lock(file, nix::fcntl::FlockArg::LockExclusiveNonblock)
-        .map_err(|(_, errno)| CgroupError(format!("{}: flock: {errno}", dir.display())))
+        .map_err(|(_, errno)| CgroupError::fact(format!("{}: flock: {errno}", dir.display())))
 }
 
 fn cause(error: &cgroups_rs::fs::error::Error) -> String {

@@ -128,9 +128,12 @@ fn v2_base(own: &Path, root: &Path) -> Result<PathBuf, String> {
 }
 
 fn own_limit(group: &Path) -> Option<String> {
-    ["memory.max", "pids.max", "cpu.max", "memory.high"].into_iter().find_map(|file| {
+    let files =
+        ["memory.max", "pids.max", "cpu.max", "memory.high", "memory.swap.max", "io.max", "cpuset.cpus", "cpuset.mems"];
+    files.into_iter().find_map(|file| {
         let text = fs::read_to_string(group.join(file)).ok()?;
-        (!text.starts_with("max")).then(|| format!("{file} {}", text.trim()))
+        let text = text.trim();
+        (!text.is_empty() && !text.starts_with("max")).then(|| format!("{file} {text}"))
     })
 }
 

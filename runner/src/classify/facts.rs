@@ -80,10 +80,10 @@ fn unmapped(outcome: &Outcome) -> impl Iterator<Item = Warning> {
 /// Limits by process stand in where the control group is less than whole.
 fn limits_degraded(outcome: &Outcome) -> Option<Warning> {
     let state = |layer: Layer| outcome.layers.get(&layer).map(|report| report.state);
-    let less = matches!(state(Layer::Cgroup), Some(LayerState::Missing | LayerState::Degraded));
+    let less = matches!(state(Layer::Cgroup), Some(LayerState::Missing));
     let stands_in = matches!(state(Layer::Rlimits), Some(LayerState::Enforced | LayerState::Degraded));
     (less && stands_in).then(|| {
-        let message = "memory, pids and CPU limits are kept for each process, not for the call as a whole; \
+        let message = "memory and processes are limited for each process, not for the call as a whole, and CPU not at all; \
                        `toolcell doctor` says how to get a control group";
         warning(WarningCode::LimitDegraded, message, json!({"limits": ["memory", "pids", "cpu"], "by": "rlimits"}))
     })

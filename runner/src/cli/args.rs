@@ -121,9 +121,11 @@ pub struct Plan {
     pub input: InputArgs,
     #[command(flatten)]
     pub limits: LimitArgs,
-    /// Indent the JSON
-    #[arg(long)]
-    pub pretty: bool,
+    /// Taken as `run` takes them; a plan has no identity and answers nothing
+    #[command(flatten)]
+    pub identity: IdentityArgs,
+    #[command(flatten)]
+    pub answer: AnswerArgs,
 }
 
 #[derive(Debug, Args)]
@@ -189,7 +191,7 @@ pub struct LimitArgs {
     /// Refuse below this sandbox level
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=3))]
     pub min_level: u8,
-    /// Refuse without these layers, whole
+    /// Refuse without these layers; `all` stands for every one the profile asks for
     #[arg(long, value_name = "LAYER", value_delimiter = ',', value_parser = layer)]
     pub require: Vec<Need>,
 }
@@ -213,8 +215,8 @@ fn layer(text: &str) -> Result<Need, String> {
 
 fn cores(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
-        Ok(cores) if cores.is_finite() && cores > 0.0 => Ok(cores),
-        _ => Err("give a positive number of cores, such as 0.5".to_owned()),
+        Ok(cores) if cores.is_finite() && cores >= 0.01 => Ok(cores),
+        _ => Err("give a number of cores from 0.01 on, such as 0.5".to_owned()),
     }
 }
 

@@ -11,19 +11,19 @@ use crate::refusal::Refusal;
 use crate::resolve::{Input, Tighten};
 use crate::runner::{Identity, Request, Runner, What, refuse};
 use std::io::{IsTerminal, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 
 /// The largest input that is read.
 const INPUT_MAX: u64 = 64 << 20;
 
 pub fn run(run: Run, common: &Common, accepted: Instant, seed: Option<Seed>) -> u8 {
-    let order = Order::new(run.limits, run.identity, run.answer, accepted);
+    let order = Order::new(run.limits, run.identity, run.answer, accepted).reading(vec![run.input.input.clone()]);
     let nothing = Input::default();
     let what = What::Capability { reference: run.capability.clone(), input: nothing };
     let gather = move || Ok(What::Capability { reference: run.capability, input: input(&run.input)? });
@@ -31,7 +31,8 @@ pub fn run(run: Run, common: &Common, accepted: Instant, seed: Option<Seed>) -> 
 }
 
 pub fn exec(exec: Exec, common: &Common, accepted: Instant, seed: Option<Seed>) -> u8 {
-    let order = Order::new(exec.limits, exec.identity, exec.answer, accepted);
+    let sources = [&exec.call, &exec.stdin].into_iter().flatten().cloned().map(Some).collect();
+    let order = Order::new(exec.limits, exec.identity, exec.answer, accepted).reading(sources);
     let stdout = match exec.stdout {
         ExecStdout::Json => StdoutKind::Json,
         ExecStdout::Jsonl => StdoutKind::Jsonl,
@@ -56,7 +57,7 @@ pub fn plan(plan: Plan, common: &Common, accepted: Instant) -> u8 {
         runner(common)?.plan(&request)
     };
     let text = made().and_then(|call| {
-        let text = if plan.pretty { serde_json::to_string_pretty(&call) } else { serde_json::to_string(&call) };
+        let text = if plan.answer.pretty { serde_json::to_string_pretty(&call) } else { serde_json::to_string(&call) };
         text.map_err(|error| Refusal::new(Reason::Internal, error.to_string()))
     });
     match text {
@@ -75,6 +76,21 @@ fn input(args: &InputArgs) -> Result<Input, Refusal> {
     // A pipe that brings nothing means the same as no pipe when values are set by flag.
     let bytes = bytes.filter(|bytes| !bytes.is_empty() || args.set.is_empty());
     Ok(Input { bytes, set: args.set.clone() })
+}
+
+/// Whether standard input will not make a reader wait: a file or a device, or a pipe whose writers are gone. A terminal
+/// is not read at all.
+fn input_ended() -> bool {
+    use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+    use std::os::fd::AsFd;
+    let stdin = std::io::stdin();
+    let kind = nix::sys::stat::fstat(&stdin).map_or(0, |stat| stat.st_mode & libc::S_IFMT);
+    if kind != libc::S_IFIFO && kind != libc::S_IFSOCK {
+        return true;
+    }
+    let mut fds = [PollFd::new(stdin.as_fd(), PollFlags::POLLIN)];
+    poll(&mut fds, PollTimeout::from(2u8)).is_ok()
+        && fds[0].revents().is_some_and(|flags| flags.contains(PollFlags::POLLHUP))
 }
 
 /// Whether standard input is a device, such as /dev/null: no document comes from there.
@@ -104,6 +120,8 @@ fn read(path: &Path, flag: &str) -> Result<Vec<u8>, Refusal> {
 
 /// What a command line asks for, but for the input.
 struct Order {
+    /// What the input is read from; None: standard input, where it is a pipe.
+    sources: Vec<Option<PathBuf>>,
     tighten: Tighten,
     identity: Identity,
     answer: AnswerArgs,
@@ -116,7 +134,19 @@ impl Order {
         let traceparent = identity.traceparent.map(|parent| (parent, None));
         let parent = traceparent.or_else(|| env("TRACEPARENT").map(|parent| (parent, env("TRACESTATE"))));
         let identity = Identity { call_id: identity.call_id, parent };
-        Self { tighten: limits.tighten(), identity, answer, accepted }
+        Self { sources: Vec::new(), tighten: limits.tighten(), identity, answer, accepted }
+    }
+
+    fn reading(self, sources: Vec<Option<PathBuf>>) -> Self {
+        Self { sources, ..self }
+    }
+
+    /// Whether reading the input cannot wait: it comes from regular files, or its pipe has been closed already.
+    fn at_hand(&self) -> bool {
+        self.sources.iter().all(|source| match source.as_deref().filter(|path| *path != Path::new("-")) {
+            Some(path) => std::fs::metadata(path).map_or(true, |data| data.is_file()),
+            None => input_ended(),
+        })
     }
 
     /// Answers with an envelope, whatever happens. `what` is the request without its input, which `gather` brings.
@@ -135,9 +165,12 @@ impl Order {
                 runtime.shutdown_background();
                 done
             }
-            Err(refusal) => (refuse(&self.identity, &refusal), None),
+            Err(refusal) => (refuse(&self.identity, self.accepted, &refusal), None),
         };
         let code = print(&envelope, pretty);
+        if common.verbose {
+            say::note(&summary(&envelope));
+        }
         if let Some(signal) = signal {
             // The envelope is out: now the signal takes its course, as the caller's shell expects.
             crate::sys::die_by(signal);
@@ -155,9 +188,6 @@ impl Order {
         let seed = seed.ok_or_else(|| internal("no launcher could be forked".to_owned()))?;
         // Other processes of this user must not read secrets out of this one.
         let _ = nix::sys::prctl::set_dumpable(false);
-        if let Ok(place) = &runner.host.cgroup {
-            crate::cgroup::sweep(place);
-        }
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         Ok((runner, seed, runtime.map_err(|error| internal(format!("no runtime: {error}")))?))
     }
@@ -172,11 +202,15 @@ impl Order {
         let (cancel, cancelled) = watch::channel(false);
         let received = Arc::new(AtomicI32::new(0));
         let signals = tokio::spawn(on_signal(cancel, received.clone()));
+        if let Ok(place) = runner.host.cgroup.clone() {
+            // Its turn comes while the launcher works, so that nobody waits for it.
+            tokio::spawn(async move { crate::cgroup::sweep(&place) });
+        }
         let waiting = Waiting { runner, what: &what, order: self, cancelled: cancelled.clone() };
         let gathered = waiting.gather(gather).await;
         let launcher = Launcher::new(seed).map_err(|error| Refusal::new(Reason::Internal, error.to_string()));
         let envelope = match launcher.and_then(|launcher| Ok((launcher, gathered?))) {
-            Err(refusal) => refuse(&self.identity, &refusal),
+            Err(refusal) => refuse(&self.identity, self.accepted, &refusal),
             Ok((launcher, what)) => {
                 let request = Request {
                     what,
@@ -206,14 +240,14 @@ impl Waiting<'_> {
         mut self,
         gather: impl FnOnce() -> Result<What, Refusal> + Send + 'static,
     ) -> Result<What, Refusal> {
-        let (done, gathered) = tokio::sync::oneshot::channel();
-        std::thread::spawn(move || done.send(gather()));
-        let lost = || Refusal::new(Reason::Internal, "the input could not be read");
-        tokio::pin!(gathered);
-        // Nearly always it is there at once; only then is the deadline looked up.
-        if let Ok(at_once) = tokio::time::timeout(Duration::from_millis(20), &mut gathered).await {
-            return at_once.map_err(|_| lost())?;
+        // Nearly always the input is there at once: then there is no thread, and no deadline to look up.
+        if self.order.at_hand() {
+            return gather();
         }
+        let (done, gathered) = tokio::sync::oneshot::channel();
+        let lost = || Refusal::new(Reason::Internal, "the input could not be read: no thread could be started for it");
+        std::thread::Builder::new().spawn(move || done.send(gather())).map_err(|_| lost())?;
+        tokio::pin!(gathered);
         let wall = Duration::from_millis(self.runner.wall_ms(self.what, &self.order.tighten).unwrap_or(30_000));
         tokio::select! {
             biased;
@@ -230,18 +264,44 @@ impl Waiting<'_> {
 }
 
 /// Waits for a signal that ends the call, notes it, and passes it on as a cancellation.
-async fn on_signal(cancel: watch::Sender<bool>, received: Arc<AtomicI32>) -> Option<()> {
-    let mut interrupt = signal(SignalKind::interrupt()).ok()?;
-    let mut terminate = signal(SignalKind::terminate()).ok()?;
-    let mut hangup = signal(SignalKind::hangup()).ok()?;
+async fn on_signal(cancel: watch::Sender<bool>, received: Arc<AtomicI32>) {
+    // What the caller has toolcell ignore (nohup, a shell's background job) stays ignored.
+    let heard = |number: i32, kind: SignalKind| if crate::sys::is_ignored(number) { None } else { signal(kind).ok() };
+    let mut interrupt = heard(libc::SIGINT, SignalKind::interrupt());
+    let mut terminate = heard(libc::SIGTERM, SignalKind::terminate());
+    let mut hangup = heard(libc::SIGHUP, SignalKind::hangup());
     loop {
         let number = tokio::select! {
-            _ = interrupt.recv() => libc::SIGINT,
-            _ = terminate.recv() => libc::SIGTERM,
-            _ = hangup.recv() => libc::SIGHUP,
+            () = next(&mut interrupt) => libc::SIGINT,
+            () = next(&mut terminate) => libc::SIGTERM,
+            () = next(&mut hangup) => libc::SIGHUP,
         };
         // The first one counts; a second must not cut the envelope short.
         let _ = received.compare_exchange(0, number, Ordering::Relaxed, Ordering::Relaxed);
         let _ = cancel.send(true);
     }
+}
+
+async fn next(stream: &mut Option<Signal>) {
+    let received = match stream {
+        Some(stream) => stream.recv().await,
+        None => None,
+    };
+    if received.is_none() {
+        std::future::pending().await
+    }
+}
+
+/// One line for people about a call.
+fn summary(envelope: &Envelope) -> String {
+    let sandbox = &envelope.sandbox;
+    let level = sandbox.level.map_or("no level".to_owned(), |level| format!("level {level}"));
+    format!(
+        "call {}: {} in {}, profile {}, {level}, {} attempts",
+        envelope.call_id,
+        envelope.status.as_str(),
+        human::millis(envelope.usage.wall_ms),
+        sandbox.profile.as_deref().unwrap_or("none"),
+        envelope.attempts,
+    )
 }

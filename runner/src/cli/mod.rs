@@ -27,7 +27,11 @@ use std::time::Instant;
 /// need one.
 pub fn main(args: Vec<OsString>, accepted: Instant, seed: Option<Seed>) -> u8 {
     match Cli::try_parse_from(&args) {
-        Ok(cli) => dispatch(cli, accepted, seed),
+        Ok(cli) => {
+            let answers = matches!(cli.command, Command::Run(_) | Command::Exec(_));
+            let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| dispatch(cli, accepted, seed)));
+            done.unwrap_or_else(|_| panicked(answers, accepted))
+        }
         Err(error) => {
             say::set_format(wants_json_lines(&args));
             usage(&args, &error)
@@ -88,6 +92,16 @@ fn usage(args: &[OsString], error: &clap::Error) -> u8 {
         return print(&envelope, false);
     }
     64
+}
+
+/// A bug of toolcell's own, whose place the panic's message on stderr has told. Whoever reads stdout still gets an
+/// envelope, unless the answer has already been printed.
+fn panicked(answers: bool, accepted: Instant) -> u8 {
+    if answers && !say::has_spoken() {
+        let refusal = Refusal::new(Reason::Internal, "toolcell panicked").hint("report it, with what stands on stderr");
+        return print(&crate::runner::refuse(&crate::runner::Identity::default(), accepted, &refusal), false);
+    }
+    70
 }
 
 /// The command that a command line names, though clap could not make sense of all of it.

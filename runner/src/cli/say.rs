@@ -16,10 +16,24 @@ pub fn colour(stream: &impl IsTerminal) -> bool {
     stream.is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
+static SPOKEN: AtomicBool = AtomicBool::new(false);
+
+/// Whether an answer has been written.
+pub fn has_spoken() -> bool {
+    SPOKEN.load(Ordering::Relaxed)
+}
+
 /// Writes the answer.
 pub fn out(bytes: &[u8]) -> u8 {
+    SPOKEN.store(true, Ordering::Relaxed);
     let mut stdout = std::io::stdout().lock();
-    let _ = stdout.write_all(bytes).and_then(|()| stdout.flush());
+    match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
+        // The reader has gone away: its business.
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            err(&format!("error: the answer could not be written to standard output: {error}"));
+        }
+        _ => {}
+    }
     0
 }
 
@@ -31,6 +45,11 @@ pub fn err(text: &str) {
 /// Writes what somebody should look at, for people.
 pub fn warn(text: &str) {
     line("warning", text);
+}
+
+/// Writes what somebody asked to be told, for people.
+pub fn note(text: &str) {
+    line("info", text);
 }
 
 fn line(level: &str, text: &str) {

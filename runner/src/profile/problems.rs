@@ -1,6 +1,7 @@
 //! What is wrong with a profile that reads well.
 
-use super::{PathRule, Profile};
+use super::{NetworkMode, PathRule, Profile};
+use crate::layer::{Layer, Need};
 use std::path::{Component, Path};
 
 /// Every problem of a profile, in words: paths that are not absolute, lead upward, stand twice, have no reason, or are
@@ -33,9 +34,34 @@ pub fn problems(profile: &Profile, known: &dyn Fn(&str) -> bool) -> Vec<String> 
     let bad = profile.allow_hosts.iter().filter(|host| !is_host(host));
     found
         .extend(bad.map(|host| format!("`{host}` is not HOST:PORT, such as api.example.com:443 or *.example.org:443")));
+    found.extend(network_contradiction(profile));
+    for (layer, need) in &profile.require {
+        if *need == Need::BestEffort && !OPTIONAL.contains(layer) {
+            found.push(format!(
+                "require.{layer} cannot be best_effort: it is made or the call cannot start; write required or off"
+            ));
+        }
+    }
     let missing = profile.limits.missing();
     found.extend(missing.into_iter().map(|key| format!("limits.{key} is not set")));
     found
+}
+
+/// Layers that a call can start without having them, though it asked.
+const OPTIONAL: [Layer; 4] = [Layer::Proc, Layer::Cgroup, Layer::Landlock, Layer::Rlimits];
+
+/// The mode and the layer say the same thing twice, and must not say two things.
+fn network_contradiction(profile: &Profile) -> Option<String> {
+    let own = profile.require.get(&Layer::NetNs).is_some_and(|need| *need != Need::Off);
+    match (profile.network, own) {
+        (NetworkMode::None, false) => {
+            Some("network.mode is none, but require.net_ns is off, which gives the host's network".into())
+        }
+        (NetworkMode::Host, true) => {
+            Some("network.mode is host, but require.net_ns is not off, which gives a network of its own".into())
+        }
+        _ => None,
+    }
 }
 
 fn paths(kind: &str, rules: &[PathRule], found: &mut Vec<String>) {

@@ -19,6 +19,16 @@ pub fn build(command: &[Element], input: &Value, tool_dir: &Path) -> Result<Vec<
             Element::Group(group) => out.group(group)?,
         }
     }
+    let total: usize = out.argv.iter().map(|text| text.as_bytes().len() + 9).sum();
+    if total > MAX_ARGUMENTS {
+        let message = format!(
+            "the arguments are {} long in all, and {} is the limit",
+            crate::human::bytes(total as u64),
+            crate::human::bytes(MAX_ARGUMENTS as u64)
+        );
+        return Err(Refusal::new(Reason::RejectedInput, message)
+            .hint("shorten the lists and texts that become arguments of the tool"));
+    }
     match out.argv.first() {
         Some(name) if !name.as_bytes().is_empty() => Ok(out.argv),
         _ => Err(Refusal::new(Reason::RejectedInput, "the command is empty for this input")),
@@ -27,6 +37,9 @@ pub fn build(command: &[Element], input: &Value, tool_dir: &Path) -> Result<Vec<
 
 /// The kernel's limit for one argument (MAX_ARG_STRLEN, 32 pages).
 const MAX_ARGUMENT: usize = 128 * 1024;
+
+/// Half of what the kernel gives arguments and variables together, with their pointers, under the usual stack limit.
+const MAX_ARGUMENTS: usize = 1 << 20;
 
 struct Out<'a> {
     argv: Vec<Text>,

@@ -89,7 +89,7 @@ pub(super) fn caller_folder(folder: &Path, ctx: &Context<'_>) -> Result<PathBuf,
         return Err(usage(format!("{shown} is not a folder")));
     }
     let home = (ctx.env)("HOME").map(PathBuf::from).and_then(|home| std::fs::canonicalize(home).ok());
-    if real == Path::new("/") || Some(&real) == home.as_ref() {
+    if real == Path::new("/") || home.is_some_and(|home| home.starts_with(&real)) {
         return Err(usage(format!("{} would show the tool everything you own", real.display())));
     }
     let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();

@@ -7,6 +7,9 @@ use serde_json::{Value, json};
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
+/// Each is a mount of its own, and the kernel bounds those.
+const MAX_FILES: usize = 1000;
+
 /// A file or folder of the caller's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileIn {
@@ -36,6 +39,9 @@ pub fn bind_in(
         let name = Path::new(&given).file_name().or_else(|| host.file_name()).unwrap_or_default();
         let inside = if private { Path::new("/in").join(found.len().to_string()).join(name) } else { host.clone() };
         *place = Value::String(inside.to_string_lossy().into_owned());
+        if found.len() >= MAX_FILES {
+            return Err(rejected(&pointer, &given, &format!("is one too many: {MAX_FILES} files can be given")));
+        }
         found.push(FileIn { host, inside });
     }
     Ok(found)

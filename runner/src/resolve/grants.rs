@@ -38,6 +38,7 @@ pub fn granted_profile(
         && profile.loosened.is_empty()
         && profile.network == NetworkMode::None
         && profile.write.is_empty()
+        && is_on(&profile, Layer::NetNs)
         && is_on(&profile, Layer::Root);
     if !harmless && !ctx.config.profile_granted(id, registry, name) {
         let message = match id {
@@ -112,6 +113,16 @@ pub fn check_output_schema(found: &Found) -> Result<(), Refusal> {
         Ok(_) => Ok(()),
         Err(error) => Err(broken(schema_error(&found.capability.path, "/output_schema", error))),
     }
+}
+
+/// Sensitive values that no pointer names could not be withheld from the Call.
+pub fn check_secrets(found: &Found) -> Result<(), Refusal> {
+    if !crate::validate::secrets_escape(&found.capability.value.input_schema) {
+        return Ok(());
+    }
+    let message = "a sensitive property stands in a part of the schema that contains itself, and cannot be withheld";
+    let error = FileError::new(&found.capability.path, message).at("/input_schema");
+    Err(broken(error.hint("mark sensitive properties only where their depth is fixed")))
 }
 
 /// A schema's error as one of the file it stands in.

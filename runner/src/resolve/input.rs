@@ -115,6 +115,9 @@ pub fn expand(value: &Value, pattern: &str) -> Vec<String> {
         let step = |at: String| -> Vec<String> {
             match (token, value.pointer(&at)) {
                 ("*", Some(Value::Array(items))) => (0..items.len()).map(|index| format!("{at}/{index}")).collect(),
+                ("*", Some(Value::Object(members))) => {
+                    members.keys().map(|key| format!("{at}/{}", crate::file_error::escape(key))).collect()
+                }
                 (_, Some(_)) => vec![format!("{at}/{token}")],
                 (_, None) => Vec::new(),
             }

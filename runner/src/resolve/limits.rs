@@ -24,7 +24,8 @@ pub fn effective(profile: &LimitsSpec, tool: &LimitsSpec, flags: &Tighten) -> (L
     }
     let tmp_asked = cut.least("tmp", human::bytes, size(profile.tmp), [size(tool.tmp), None]);
     // Pages of the scratch tmpfs are charged to the tool: a full one must leave it room to run.
-    let tmp = tmp_asked.min(memory / 2);
+    // At least a page: a tmpfs of size 0 has no limit at all.
+    let tmp = tmp_asked.min(memory / 2).max(4096);
     if tmp < tmp_asked && tool.tmp.is_some() {
         cut.note("tmp", &human::bytes(tmp_asked), &format!("{}, half of memory", human::bytes(tmp)));
     }
@@ -52,7 +53,7 @@ pub fn tighten(limits: &mut Limits, flags: &Tighten) {
     limits.memory = flags.memory.map_or(limits.memory, |memory| memory.0.min(limits.memory));
     limits.pids = flags.pids.map_or(limits.pids, |pids| pids.min(limits.pids));
     limits.cpu = flags.cpu.map_or(limits.cpu, |cpu| cpu.min(limits.cpu));
-    limits.tmp = limits.tmp.min(limits.memory / 2);
+    limits.tmp = limits.tmp.min(limits.memory / 2).max(4096);
 }
 
 fn plain(value: u64) -> String {

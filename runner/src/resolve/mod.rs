@@ -113,6 +113,7 @@ pub fn capability(found: &Found, input: &Input, tighten: &Tighten, ctx: &Context
     let mut taken = input::take(input, &contract.input_schema, &found.capability.path)?;
     let private = is_on(&profile, Layer::Root);
     let files = files::bind_in(&tool.files_in, &mut taken.value, ctx, private)?;
+    grants::check_secrets(found)?;
     let sensitive = taken.withhold(&crate::validate::secrets_in(&contract.input_schema));
     argv::refuse_sensitive(&tool.command, taken.sensitive_pointers(), &found.tool.path)?;
     let tool_dir = if private { Path::new("/tool") } else { &found.dir };

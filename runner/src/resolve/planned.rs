@@ -36,6 +36,7 @@ pub fn planned(bytes: &[u8], tighten: &Tighten, registry: &Registry, ctx: &Conte
         return Err(Refusal::new(Reason::NotPermitted, message)
             .hint("plan the call again here, or have it granted in toolcell.toml"));
     }
+    call.notes = allowed.notes;
     limits::tighten(&mut call.limits, tighten);
     super::demand(&mut call.require, tighten);
     call.min_level = call.min_level.max(tighten.min_level);
@@ -45,6 +46,7 @@ pub fn planned(bytes: &[u8], tighten: &Tighten, registry: &Registry, ctx: &Conte
 /// The first section in which two Calls of the same request differ; limits may be tighter.
 fn difference(call: &Call, allowed: &Call) -> Option<&'static str> {
     let sections = [
+        ("capability", call.capability != allowed.capability),
         ("program", call.program != allowed.program),
         ("argv", call.argv != allowed.argv),
         ("env", call.env != allowed.env),

@@ -20,6 +20,9 @@ pub fn search_path(private: bool, tool: Option<&Path>) -> String {
 /// The folder inside in which a program that stands beside toolcell appears.
 pub const TOOL_BIN: &str = "/tool-bin";
 
+/// Where the system's programs stand.
+const SYSTEM: [&str; 3] = ["/usr/local/bin", "/usr/bin", "/bin"];
+
 /// Interpreters of interpreters are followed this far (the kernel follows 4).
 const MAX_CHAIN: usize = 6;
 
@@ -88,11 +91,12 @@ impl Scene<'_> {
     pub fn find(&self, name: &Text) -> Result<Program, Refusal> {
         let path = name.as_path();
         let inside = if name.as_bytes().contains(&b'/') {
-            let absolute = if path.is_absolute() { path.to_path_buf() } else { Path::new("/work").join(path) };
+            let folder = self.work.filter(|_| !self.private).unwrap_or(Path::new("/work"));
+            let absolute = if path.is_absolute() { path.to_path_buf() } else { folder.join(path) };
             let host = self.host(&absolute);
             self.exists(&host).then_some(absolute).ok_or_else(|| not_found(&name.lossy(), &[host]))?
         } else {
-            self.look_up(&name.lossy())?
+            self.look_up(&name.lossy(), true)?
         };
         let mut executables = Vec::new();
         self.chain(&inside, &mut executables);
@@ -103,15 +107,18 @@ impl Scene<'_> {
         host.is_file()
     }
 
-    fn look_up(&self, name: &str) -> Result<PathBuf, Refusal> {
+    /// `beside`: whether the folder toolcell stands in counts. For what the tool itself looks up, only PATH does.
+    fn look_up(&self, name: &str, beside: bool) -> Result<PathBuf, Refusal> {
         let mut places: Vec<PathBuf> = Vec::new();
         match (self.private, self.tool) {
             (true, Some(_)) => places.push(PathBuf::from("/tool/bin")),
             (false, Some(tool)) => places.push(tool.join("bin")),
             (_, None) => {}
         }
-        places.push(if self.private { PathBuf::from(TOOL_BIN) } else { self.bin.to_path_buf() });
-        places.extend(["/usr/local/bin", "/usr/bin", "/bin"].map(PathBuf::from));
+        if beside && !SYSTEM.iter().any(|system| look::real(Path::new(system)) == look::real(self.bin)) {
+            places.push(if self.private { PathBuf::from(TOOL_BIN) } else { self.bin.to_path_buf() });
+        }
+        places.extend(SYSTEM.map(PathBuf::from));
         let tried: Vec<PathBuf> = places.into_iter().map(|place| place.join(name)).collect();
         let found = tried.iter().find(|inside| self.exists(&self.host(inside)));
         found.cloned().ok_or_else(|| not_found(name, &tried))
@@ -133,10 +140,14 @@ impl Scene<'_> {
             self.chain(&loader, found);
         }
         let Some(interpreter) = script_interpreter(&head) else { return };
+        // Inside, /proc names other programs than here.
+        if Path::new(&interpreter).starts_with("/proc") {
+            return;
+        }
         self.chain(Path::new(&interpreter), found);
         if Path::new(&interpreter).file_name().is_some_and(|name| name == "env")
             && let Some(name) = env_argument(&head)
-            && let Ok(path) = self.look_up(&name)
+            && let Ok(path) = self.look_up(&name, false)
         {
             self.chain(&path, found);
         }

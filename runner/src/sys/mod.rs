@@ -7,10 +7,11 @@ mod mount;
 mod process;
 
 pub use bytes::{environment_wipe, raise_loopback, watch};
-pub use mount::{Idmap, detached_tree, move_mount, tree_attributes};
+pub use mount::{detached_tree, move_mount, tree_attributes};
 pub use process::{
-    Forked, Pid, adopt, adopt_signals, cap_drop_all, clone_into, close_from, die_by, exec, exit_now, fork,
-    install_filter, landlock_abi, nonblocking, pidfd_kill, reap_pidfd, reset_signals,
+    Forked, Reaped, adopt, adopt_signals, cap_drop, cap_drop_all, cloexec_from, clone_into, die_by, exec, exit_now,
+    fork, install_filter, is_ignored, keep_only, landlock_abi, nonblocking, pidfd_kill, reap, reap_pidfd,
+    reset_signals,
 };
 
 use nix::errno::Errno;

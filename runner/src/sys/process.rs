@@ -1,9 +1,10 @@
 //! Processes: birth, rights, death.
 
 use super::{SysError, check};
+use crate::outcome::End;
 use nix::errno::Errno;
 use std::ffi::{CString, c_char};
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, IntoRawFd, OwnedFd};
 
 /// A process id, as the calling process's pid namespace counts.
 pub type Pid = libc::pid_t;
@@ -53,8 +54,14 @@ pub fn clone_into(flags: i32, for_parent: bool) -> Result<Forked<(Pid, OwnedFd)>
     };
     // SAFETY: without CLONE_VM this is a fork: the child goes on with its own copy of this stack. `args` and
     // `pidfd` outlive the call. The caller has one thread (see `fork`).
-    let pid = unsafe { libc::syscall(libc::SYS_clone3, &raw const args, size_of::<libc::clone_args>()) };
-    match check("clone3", "namespaces", pid)? {
+    let mut pid = unsafe { libc::syscall(libc::SYS_clone3, &raw const args, size_of::<libc::clone_args>()) };
+    if pid < 0 && Errno::last() == Errno::ENOSYS {
+        // A container's default seccomp profile answers so, for clone to be used, whose flags it can see.
+        let flags = args.flags | exit_signal;
+        // SAFETY: as above; the fourth argument is where CLONE_PIDFD stores (clone(2)), the others are unused.
+        pid = unsafe { libc::syscall(libc::SYS_clone, flags, 0usize, &raw mut pidfd, 0usize, 0usize) };
+    }
+    match check("clone", "namespaces", pid)? {
         0 => Ok(Forked::Child),
         // SAFETY: CLONE_PIDFD made the kernel store a new descriptor in `pidfd`; nothing else owns it.
         pid => Ok(Forked::Parent((pid as Pid, unsafe { OwnedFd::from_raw_fd(pidfd) }))),
@@ -82,7 +89,19 @@ pub fn reset_signals() {
 pub fn adopt_signals() {
     // SAFETY: SIG_DFL installs no handler.
     unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
+    // A file size limit of the caller's is to be an error, not the end.
+    // SAFETY: SIG_IGN installs no handler.
+    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
     let _ = nix::sys::signal::SigSet::empty().thread_set_mask();
+}
+
+/// Whether this process ignores a signal, as its caller may have it do.
+pub fn is_ignored(signal: i32) -> bool {
+    // SAFETY: sigaction is plain data for which all zeroes is a value.
+    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+    // SAFETY: a null new action only asks; `action` outlives the call.
+    unsafe { libc::sigaction(signal, std::ptr::null(), &raw mut action) };
+    action.sa_sigaction == libc::SIG_IGN
 }
 
 /// Ends this process by a signal, as if it had never been caught.
@@ -101,11 +120,30 @@ pub fn adopt(fds: &[i32]) -> Vec<OwnedFd> {
     fds.iter().map(|fd| unsafe { OwnedFd::from_raw_fd(*fd) }).collect()
 }
 
+/// Closes every descriptor of this process but the standard three and `kept`, which becomes the fourth.
+///
+/// # Errors
+/// EMFILE; ENOSYS before Linux 5.9.
+pub fn keep_only(kept: OwnedFd) -> Result<OwnedFd, SysError> {
+    const PLACE: i32 = 3;
+    let raw = kept.into_raw_fd();
+    if raw != PLACE {
+        // SAFETY: takes integers. Called by a process that was just forked and owns no other descriptor above the
+        // standard three through a Rust value, so nothing is closed behind an owner's back.
+        check("dup3", "", unsafe { libc::dup3(raw, PLACE, libc::O_CLOEXEC) }.into())?;
+    }
+    // SAFETY: as above; integers only.
+    let done = unsafe { libc::syscall(libc::SYS_close_range, PLACE as libc::c_uint + 1, libc::c_uint::MAX, 0) };
+    check("close_range", "", done)?;
+    // SAFETY: the descriptor has just been put there, and its former owner gave it up.
+    Ok(unsafe { OwnedFd::from_raw_fd(PLACE) })
+}
+
 /// Marks every descriptor from `first` on close-on-exec.
 ///
 /// # Errors
 /// ENOSYS before Linux 5.11.
-pub fn close_from(first: i32) -> Result<(), SysError> {
+pub fn cloexec_from(first: i32) -> Result<(), SysError> {
     // SAFETY: takes three integers and changes only flags of this process's descriptors.
     let done = unsafe {
         libc::syscall(libc::SYS_close_range, first as libc::c_uint, libc::c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC)
@@ -113,7 +151,27 @@ pub fn close_from(first: i32) -> Result<(), SysError> {
     check("close_range", "", done).map(|_| ())
 }
 
-/// Gives up every capability: bounding set, ambient set, and the thread's own sets.
+/// Gives up every capability the thread has, and what it could pass on.
+///
+/// # Errors
+/// None that a kernel gives for giving up.
+pub fn cap_drop() -> Result<(), SysError> {
+    // SAFETY: integers only.
+    unsafe { libc::prctl(libc::PR_CAP_AMBIENT, libc::PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) };
+    #[repr(C)]
+    struct Header {
+        version: u32,
+        pid: i32,
+    }
+    // _LINUX_CAPABILITY_VERSION_3 with its two 32-bit halves of (effective, permitted, inheritable).
+    let header = Header { version: 0x2008_0522, pid: 0 };
+    let none = [[0u32; 3]; 2];
+    // SAFETY: header and data have the layout capset(2) asks for with this version, and outlive the call.
+    let done = unsafe { libc::syscall(libc::SYS_capset, &raw const header, none.as_ptr()) };
+    check("capset", "", done).map(|_| ())
+}
+
+/// Gives up every capability for good: also those in the bounding set, which an exec could bring back.
 ///
 /// # Errors
 /// EPERM when the bounding set may not be changed.
@@ -128,19 +186,7 @@ pub fn cap_drop_all() -> Result<(), SysError> {
             }
         }
     }
-    // SAFETY: integers only.
-    unsafe { libc::prctl(libc::PR_CAP_AMBIENT, libc::PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) };
-    #[repr(C)]
-    struct Header {
-        version: u32,
-        pid: i32,
-    }
-    // _LINUX_CAPABILITY_VERSION_3 with its two 32-bit halves of (effective, permitted, inheritable).
-    let header = Header { version: 0x2008_0522, pid: 0 };
-    let none = [[0u32; 3]; 2];
-    // SAFETY: header and data have the layout capset(2) asks for with this version, and outlive the call.
-    let done = unsafe { libc::syscall(libc::SYS_capset, &raw const header, none.as_ptr()) };
-    check("capset", "", done).map(|_| ())
+    cap_drop()
 }
 
 /// Installs a seccomp filter on this thread. Needs no_new_privs or CAP_SYS_ADMIN.
@@ -171,6 +217,37 @@ pub fn exec(program: &CString, argv: &[CString], env: &[CString]) -> Errno {
     // SAFETY: three NUL-terminated strings or null-terminated arrays of such, all alive during the call.
     unsafe { libc::execve(program.as_ptr(), argv.as_ptr(), env.as_ptr()) };
     Errno::last()
+}
+
+/// What a look at one's children found.
+pub enum Reaped {
+    /// One had ended.
+    Ended(Pid, End),
+    /// None has ended.
+    Nothing,
+    /// There are none.
+    Childless,
+}
+
+/// Waits for a child (`pid`, or any for -1), without waiting for it to end when `look` only. By the raw call: signals
+/// above 31 are no signals to the crates, and death by one must not be lost.
+pub fn reap(pid: Pid, look: bool) -> Reaped {
+    let flags = if look { libc::WNOHANG } else { 0 };
+    loop {
+        let mut status = 0;
+        // SAFETY: `status` outlives the call.
+        let found = unsafe { libc::waitpid(pid, &raw mut status, flags) };
+        match found {
+            0 => return Reaped::Nothing,
+            -1 if Errno::last() == Errno::EINTR => {}
+            -1 => return Reaped::Childless,
+            _ if libc::WIFEXITED(status) => {
+                return Reaped::Ended(found, End::Exited(libc::WEXITSTATUS(status) as u8));
+            }
+            _ if libc::WIFSIGNALED(status) => return Reaped::Ended(found, End::Signaled(libc::WTERMSIG(status))),
+            _ => {}
+        }
+    }
 }
 
 /// Sends a signal through a pidfd: never to a process that took over the number.

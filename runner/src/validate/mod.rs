@@ -11,7 +11,7 @@ mod suite;
 mod tests;
 mod walk;
 
-pub use secrets::secrets_in;
+pub use secrets::{secrets_escape, secrets_in};
 
 use crate::json::pointer_get;
 use jsonschema::error::ValidationErrorKind;

@@ -17,6 +17,13 @@ pub fn secrets_in(schema: &Value) -> Vec<String> {
     secrets.pointers.into_iter().map(|tokens| tokens.iter().map(|token| format!("/{token}")).collect()).collect()
 }
 
+/// Whether secrets may stand where no pointer of [`secrets_in`] leads: below a schema that contains itself, or beyond
+/// what is looked through.
+pub fn secrets_escape(schema: &Value) -> bool {
+    let secrets = Secrets::of(schema);
+    !secrets.is_empty() && (secrets.recursive || secrets.partial)
+}
+
 /// What must not be quoted.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Secrets {

@@ -50,6 +50,9 @@ impl Argument {
     }
 }
 
+/// An argument's index and a value.
+pub type ArgumentIs = (u32, u32);
+
 /// One or two tests that must both hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Check {
@@ -106,11 +109,12 @@ impl Rule {
         Self { nr: nr as u32, checks: vec![both], hit: Action::Errno(errno), miss: Action::Allow }
     }
 
-    /// Refused where both arguments have their values.
-    pub fn refuse_pair(nr: libc::c_long, first: (u32, u32), second: (u32, u32), errno: u32) -> Self {
-        let both =
-            Check { first: Argument::equals(first.0, first.1), second: Some(Argument::equals(second.0, second.1)) };
-        Self { nr: nr as u32, checks: vec![both], hit: Action::Errno(errno), miss: Action::Allow }
+    /// Refused where one of the tests holds: an argument has a value, and another one too where that is given.
+    pub fn refuse_any(nr: libc::c_long, tests: &[(ArgumentIs, Option<ArgumentIs>)], errno: u32) -> Self {
+        let equals = |(index, value): ArgumentIs| Argument::equals(index, value);
+        let checks =
+            tests.iter().map(|(first, second)| Check { first: equals(*first), second: second.map(equals) }).collect();
+        Self { nr: nr as u32, checks, hit: Action::Errno(errno), miss: Action::Allow }
     }
 }
 

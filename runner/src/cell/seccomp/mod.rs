@@ -85,11 +85,18 @@ fn init_rules() -> Vec<Rule> {
         libc::SYS_sched_setscheduler,
     ];
     let mut rules: Vec<Rule> = by_pid.into_iter().map(|nr| Rule::refuse(nr, vec![0], vec![1], EPERM)).collect();
-    // setpriority and ioprio_set name a kind first: 0 and 1 are a process for the one and the other.
-    rules.push(Rule::refuse_pair(libc::SYS_setpriority, (0, 0), (1, 1), EPERM));
-    rules.push(Rule::refuse_pair(libc::SYS_ioprio_set, (0, 1), (1, 1), EPERM));
+    // setpriority and ioprio_set name a kind first: a process, or all of a user's, of whom init is one.
+    let (process, user) = ((0, libc::PRIO_PROCESS), (0, libc::PRIO_USER));
+    rules.push(Rule::refuse_any(libc::SYS_setpriority, &[(process, Some((1, 1))), (user, None)], EPERM));
+    let (process, user) = ((0, IOPRIO_WHO_PROCESS), (0, IOPRIO_WHO_USER));
+    rules.push(Rule::refuse_any(libc::SYS_ioprio_set, &[(process, Some((1, 1))), (user, None)], EPERM));
     rules
 }
+
+/// linux/ioprio.h
+const IOPRIO_WHO_PROCESS: u32 = 1;
+/// linux/ioprio.h
+const IOPRIO_WHO_USER: u32 = 3;
 
 const TIOCLINUX: u32 = 0x541C;
 
@@ -215,7 +222,10 @@ mod tests {
         assert_eq!(call(libc::SYS_prlimit64, [0; 6]), ALLOW);
         assert_eq!(call(libc::SYS_setpriority, [0, 1, 0, 0, 0, 0]), errno(libc::EPERM));
         assert_eq!(call(libc::SYS_setpriority, [0, 2, 0, 0, 0, 0]), ALLOW);
+        assert_eq!(call(libc::SYS_setpriority, [2, 1000, 19, 0, 0, 0]), errno(libc::EPERM), "a whole user is init too");
         assert_eq!(call(libc::SYS_ioprio_set, [1, 1, 0, 0, 0, 0]), errno(libc::EPERM));
+        assert_eq!(call(libc::SYS_ioprio_set, [3, 1000, 0, 0, 0, 0]), errno(libc::EPERM));
+        assert_eq!(call(libc::SYS_ioprio_set, [1, 0, 0, 0, 0, 0]), ALLOW);
     }
 
     #[test]

@@ -38,6 +38,10 @@ impl Builder<'_> {
             ("/etc/nsswitch.conf", format!("passwd: files\ngroup: files\nhosts: {dns}\n")),
             ("/etc/hostname", "toolcell\n".to_owned()),
         ];
+        // A granted profile may show the host's own instead.
+        let shown =
+            |path: &str| self.mounts.binds.iter().any(|bind| Path::new(path).starts_with(bind.target.as_path()));
+        let files: Vec<_> = files.into_iter().filter(|(path, _)| !shown(path)).collect();
         let made = files.into_iter().map(|(path, content)| MadeFile { path: Text::from(path), content });
         self.mounts.files.extend(made);
     }

@@ -102,7 +102,8 @@ impl Builder<'_> {
 
     /// The host's /etc, as far as it is shown.
     pub(super) fn etc(&mut self) {
-        for path in ETC.iter().map(Path::new) {
+        let etc = self.mounts.binds.iter().any(|bind| bind.target.as_path() == Path::new("/etc"));
+        for path in ETC.iter().map(Path::new).filter(|_| !etc) {
             match std::fs::read_link(path) {
                 // A link in a folder of the profile's may have brought it along already.
                 Ok(_) if self.mounts.links.iter().any(|link| link.path.as_path() == path) => {}
