@@ -45,8 +45,10 @@ fn planning_twice_prints_the_same_bytes_and_starts_nothing() {
     assert_eq!(first.stdout, scene.toolcell(&["plan", "mark"], b"{}").stdout);
     assert_eq!(first.at("/secrets"), json!([]));
     assert!(!String::from_utf8_lossy(&first.stdout).contains("call_id"));
-    let tight = scene.toolcell(&["plan", "mark", "--timeout", "1s", "--call-id", "x"], b"{}");
-    assert_eq!(tight.code, Some(64), "plan takes no identity: a Call holds none");
+    // Flags of `run` that are no part of a Call are taken, and change nothing.
+    let named = scene.toolcell(&["plan", "mark", "--call-id", "x", "--as", "me", "--out", "there"], b"{}");
+    assert_eq!(named.stdout, first.stdout);
+    assert!(!scene.work().join("there").exists());
 }
 
 #[test]

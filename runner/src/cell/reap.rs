@@ -104,8 +104,9 @@ impl Cell<'_> {
     fn reap(&self) -> Option<End> {
         loop {
             match sys::reap(-1, true) {
-                Reaped::Ended(pid, end) if pid == self.tool.as_raw() => return Some(end),
-                Reaped::Ended(..) => {}
+                Reaped::Exited(pid, code) if pid == self.tool.as_raw() => return Some(End::Exited(code)),
+                Reaped::Killed(pid, signal) if pid == self.tool.as_raw() => return Some(End::Signaled(signal)),
+                Reaped::Exited(..) | Reaped::Killed(..) => {}
                 Reaped::Nothing | Reaped::Childless => return None,
             }
         }
@@ -115,7 +116,8 @@ impl Cell<'_> {
     /// before this does, and it kills init.
     fn reap_tool(&self) -> End {
         match sys::reap(self.tool.as_raw(), false) {
-            Reaped::Ended(_, end) => end,
+            Reaped::Exited(_, code) => End::Exited(code),
+            Reaped::Killed(_, signal) => End::Signaled(signal),
             Reaped::Nothing | Reaped::Childless => End::Signaled(libc::SIGKILL),
         }
     }
@@ -153,7 +155,7 @@ impl Cell<'_> {
             match sys::reap(-1, true) {
                 Reaped::Childless => return false,
                 Reaped::Nothing => return true,
-                Reaped::Ended(..) => {}
+                Reaped::Exited(..) | Reaped::Killed(..) => {}
             }
         }
     }

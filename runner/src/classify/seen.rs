@@ -32,7 +32,7 @@ pub(super) fn exit_code(call: &Call, outcome: &Outcome) -> Result<u8, Fault> {
             Some(End::Exited(code)) => Ok(code),
             Some(End::Signaled(number)) => Err(signaled(call, number)),
             None => Err(Fault::new(Reason::Internal, "the tool's end was not seen")
-                .hint("report this, with the call's record; the tool may have done its work")),
+                .hint("report this, with this envelope; the tool may have done its work")),
         },
     }
 }
@@ -70,7 +70,7 @@ fn start_hint(reason: Reason) -> &'static str {
         Reason::StartFailed => "check `command` in tool.toml; `toolcell plan` prints the program that was looked for",
         Reason::SandboxUnavailable => "`toolcell doctor` says what this host lacks and how to mend it",
         Reason::SecretMissing => "give it a value in toolcell.toml: `[secrets.NAME]` with `file` or `env`, and `for`",
-        _ => "report this, with the call's record",
+        _ => "report this, with this envelope",
     }
 }
 

@@ -80,7 +80,7 @@ pub(super) fn keeps_schema(call: &Call, output: &RawValue) -> Result<(), Fault> 
     let Some(schema) = &call.contract.output_schema else { return Ok(()) };
     let validator = Validator::compile(schema).map_err(|error| {
         Fault::new(Reason::InvalidContract, format!("output_schema cannot be used: {error}"))
-            .hint("mend capability.json; `toolcell registry lint` names the place")
+            .hint("mend the output_schema in capability.json")
     })?;
     let value: Value = serde_json::from_str(output.get()).map_err(|error| {
         Fault::new(Reason::InvalidOutput, format!("standard output cannot be checked: {error}"))

@@ -1,7 +1,6 @@
 //! Processes: birth, rights, death.
 
 use super::{SysError, check};
-use crate::outcome::End;
 use nix::errno::Errno;
 use std::ffi::{CString, c_char};
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, IntoRawFd, OwnedFd};
@@ -221,8 +220,10 @@ pub fn exec(program: &CString, argv: &[CString], env: &[CString]) -> Errno {
 
 /// What a look at one's children found.
 pub enum Reaped {
-    /// One had ended.
-    Ended(Pid, End),
+    /// This one ended by exit, with this code.
+    Exited(Pid, u8),
+    /// This one was ended by this signal.
+    Killed(Pid, i32),
     /// None has ended.
     Nothing,
     /// There are none.
@@ -242,9 +243,9 @@ pub fn reap(pid: Pid, look: bool) -> Reaped {
             -1 if Errno::last() == Errno::EINTR => {}
             -1 => return Reaped::Childless,
             _ if libc::WIFEXITED(status) => {
-                return Reaped::Ended(found, End::Exited(libc::WEXITSTATUS(status) as u8));
+                return Reaped::Exited(found, libc::WEXITSTATUS(status) as u8);
             }
-            _ if libc::WIFSIGNALED(status) => return Reaped::Ended(found, End::Signaled(libc::WTERMSIG(status))),
+            _ if libc::WIFSIGNALED(status) => return Reaped::Killed(found, libc::WTERMSIG(status)),
             _ => {}
         }
     }

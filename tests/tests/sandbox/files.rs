@@ -139,8 +139,8 @@ for_both! {
         // Level 1: what is left where no namespaces can be made.
         let layers = ["user_ns", "mount_ns", "pid_ns", "net_ns", "ipc_ns", "uts_ns", "cgroup_ns", "root", "proc", "capabilities"];
         let off = layers.map(|layer| format!("{layer} = \"off\"\n")).concat();
-        cage.profile("no-root", &format!("extends = \"strict\"\n[require]\n{off}"));
-        cage.profile("no-root-no-landlock", &format!("extends = \"strict\"\n[require]\n{off}landlock = \"off\"\n"));
+        cage.profile("no-root", &format!("extends = \"strict\"\n[network]\nmode = \"host\"\n[require]\n{off}"));
+        cage.profile("no-root-no-landlock", &format!("extends = \"strict\"\n[network]\nmode = \"host\"\n[require]\n{off}landlock = \"off\"\n"));
         let secret = cage.scene.write("outside/secret", "s3cret");
         cage.denied_unlike("no-root-no-landlock", "no-root", &json!({"try": "read", "path": secret}), "EACCES");
         cage.denied_unlike("no-root-no-landlock", "no-root", &json!({"try": "list", "path": "/var"}), "EACCES");
