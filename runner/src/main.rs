@@ -18,6 +18,6 @@ fn main() -> ExitCode {
         };
     }
     // Before anything starts a thread.
-    let seed = if cli::needs_launcher(&args) { Seed::fork(false).ok() } else { None };
+    let seed = if cli::needs_launcher(&args) { Seed::fork(cli::makes_many_calls(&args)).ok() } else { None };
     ExitCode::from(cli::main(args, accepted, seed))
 }

@@ -221,6 +221,11 @@ async fn launch(launcher: &Launcher, host: &Host, attempt: &Attempt<'_>, prepare
             Err(ended())
         }
     };
+    // Another attempt needs the launcher again: a retry, or one without the control group.
+    let may_refuse = prepared.group.is_some() && !host.root;
+    if attempt.call.contract.retry.is_none() && !may_refuse {
+        launcher.retire();
+    }
     let Ends { report, lifeline, feed, stdout, stderr } = live;
     let live = match pidfd {
         Ok(pidfd) => Live { pidfd, report, lifeline, feed, stdout, stderr },

@@ -18,6 +18,7 @@ use tokio::sync::Mutex;
 pub struct Seed {
     socket: OwnedFd,
     pid: nix::unistd::Pid,
+    resident: bool,
 }
 
 /// The descriptors a launch takes along.
@@ -50,7 +51,7 @@ impl Seed {
                 drop(near);
                 launcher::run(far, kind)
             }
-            Forked::Parent(pid) => Ok(Self { socket: near, pid: nix::unistd::Pid::from_raw(pid) }),
+            Forked::Parent(pid) => Ok(Self { socket: near, pid: nix::unistd::Pid::from_raw(pid), resident }),
         }
     }
 
@@ -69,7 +70,7 @@ impl Seed {
             .env_clear()
             .spawn()
             .map_err(SysError::io("spawn", toolcell.to_string_lossy()))?;
-        Ok(Self { socket: near, pid: nix::unistd::Pid::from_raw(child.id() as i32) })
+        Ok(Self { socket: near, pid: nix::unistd::Pid::from_raw(child.id() as i32), resident: true })
     }
 }
 
@@ -82,6 +83,7 @@ fn pair() -> Result<(OwnedFd, OwnedFd), SysError> {
 pub struct Launcher {
     socket: Option<Mutex<AsyncFd<OwnedFd>>>,
     pid: nix::unistd::Pid,
+    resident: bool,
 }
 
 impl Drop for Launcher {
@@ -102,7 +104,15 @@ impl Launcher {
     pub fn new(seed: Seed) -> Result<Self, SysError> {
         sys::nonblocking(seed.socket.as_fd())?;
         let socket = watch(seed.socket, "launcher socket")?;
-        Ok(Self { socket: Some(Mutex::new(socket)), pid: seed.pid })
+        Ok(Self { socket: Some(Mutex::new(socket)), pid: seed.pid, resident: seed.resident })
+    }
+
+    /// Ends a launcher that was made for one call, once that is launched for the last time: it ends while the tool
+    /// runs, and nobody has to wait for it.
+    pub fn retire(&self) {
+        if !self.resident {
+            self.kill();
+        }
     }
 
     /// Ends the launcher. Calls in flight do not need it; every further launch fails.

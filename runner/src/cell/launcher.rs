@@ -44,8 +44,10 @@ fn settle(socket: OwnedFd, kind: Kind) -> Result<OwnedFd, SysError> {
     let socket = sys::keep_only(socket)?;
     sys::environment_wipe();
     sys::reset_signals();
-    // A terminal's Ctrl-C goes to the whole foreground group; cancelling is the runner's business.
-    let _ = nix::unistd::setsid();
+    // A terminal's Ctrl-C goes to the whole foreground group; cancelling is the runner's business. (A session of its own
+    // would also move it to another scheduling group, and cost it its turn.)
+    let own = nix::unistd::Pid::from_raw(0);
+    let _ = nix::unistd::setpgid(own, own);
     if kind.of_main {
         let _ = nix::sys::prctl::set_pdeathsig(nix::sys::signal::Signal::SIGKILL);
     }

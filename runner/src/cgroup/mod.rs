@@ -196,7 +196,7 @@ impl Group {
 
     fn counters_v1(&self) -> Counters {
         Counters {
-            cpu_us: self.read("cpuacct.usage").and_then(|text| number(&text)).map(|nanos| nanos / 1000),
+            cpu_us: None,
             memory_peak: self.read("memory.max_usage_in_bytes").and_then(|text| number(&text)),
             pids_peak: self.read("pids.peak").and_then(|text| number(&text)),
             oom_kills: self.read("memory.oom_control").and_then(|text| word_after(&text, "oom_kill")),

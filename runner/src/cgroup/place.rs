@@ -1,14 +1,13 @@
 //! Where a call's control group can be made.
 
 use cgroups_rs::fs::cpu::CpuController;
-use cgroups_rs::fs::cpuacct::CpuAcctController;
 use cgroups_rs::fs::memory::MemController;
 use cgroups_rs::fs::pid::PidController;
 use cgroups_rs::fs::{Cgroup, Hierarchy, Subsystem};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The controllers a call is limited by; cpuacct only counts, and is part of cpu on v2.
+/// The controllers a call is limited by. Not cpuacct: init has waited for every process and knows their CPU time.
 const LIMITING: [&str; 3] = ["memory", "pids", "cpu"];
 
 /// A place below the caller's own group, so that no outer limit is escaped.
@@ -50,7 +49,7 @@ impl Place {
         let mounts: Vec<Mount> = mountinfo.lines().filter_map(Mount::parse).collect();
         let groups: Vec<Own> = own.lines().filter_map(Own::parse).collect();
         let mut controllers = Vec::new();
-        for name in ["memory", "pids", "cpu", "cpuacct"] {
+        for name in LIMITING {
             let Some(group) = groups.iter().find(|group| group.controllers.iter().any(|one| one == name)) else {
                 continue;
             };
@@ -143,7 +142,6 @@ impl Hierarchy for Place {
             "memory" => Some(Subsystem::Mem(MemController::new(base.clone(), base.clone(), v2))),
             "pids" => Some(Subsystem::Pid(PidController::new(base.clone(), base.clone(), v2))),
             "cpu" => Some(Subsystem::Cpu(CpuController::new(base.clone(), base.clone(), v2))),
-            "cpuacct" => Some(Subsystem::CpuAcct(CpuAcctController::new(base.clone(), base.clone()))),
             _ => None,
         };
         match self {
@@ -247,7 +245,6 @@ mod tests {
         assert_eq!(base(&place, "memory"), "/sys/fs/cgroup/memory/outer/limit");
         assert_eq!(base(&place, "pids"), "/sys/fs/cgroup/pids/");
         assert_eq!(base(&place, "cpu"), "/sys/fs/cgroup/cpu/a");
-        assert_eq!(base(&place, "cpuacct"), "/sys/fs/cgroup/cpu/a");
         assert!(place.lacking().is_empty());
     }
 

@@ -44,6 +44,11 @@ pub fn needs_launcher(args: &[OsString]) -> bool {
     args.iter().skip(1).any(|word| ["run", "exec", "doctor"].iter().any(|name| word == OsStr::new(name)))
 }
 
+/// Whether a command makes more than one call.
+pub fn makes_many_calls(args: &[OsString]) -> bool {
+    args.iter().any(|word| word == "doctor")
+}
+
 fn dispatch(cli: Cli, accepted: Instant, seed: Option<Seed>) -> u8 {
     let common = cli.common;
     say::set_format(common.log_format == args::LogFormat::Json);
