@@ -19,5 +19,8 @@ fn main() -> ExitCode {
     }
     // Before anything starts a thread.
     let seed = if cli::needs_launcher(&args) { Seed::fork(cli::makes_many_calls(&args)).ok() } else { None };
+    if seed.is_some() {
+        cli::begin();
+    }
     ExitCode::from(cli::main(args, accepted, seed))
 }

@@ -21,6 +21,11 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::time::Instant;
 
+/// What can begin before the command line is understood; after the launcher has been forked, since it starts a thread.
+pub fn begin() {
+    crate::cgroup::warm_up();
+}
+
 /// Runs the command line and returns the exit code.
 ///
 /// `accepted`: when this process started; deadlines count from here. `seed`: the launcher, where the command may
