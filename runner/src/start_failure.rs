@@ -114,6 +114,9 @@ fn hint(step: Step, errno: Errno, kind: StartFailureKind) -> Option<String> {
         (StartFailureKind::Program, Step::Exec, Errno::EACCES) => {
             "make the program executable for everyone; under `strict` only the tool's own program, its interpreter and loader may be executed"
         }
+        (StartFailureKind::Program, Step::WorkDir, Errno::EACCES) => {
+            "the folder is shut to the tool's id, and its file system cannot map owners: let others read and enter it"
+        }
         (StartFailureKind::Program, Step::Exec, Errno::E2BIG) => {
             "shorten the arguments, or pass the data on standard input"
         }

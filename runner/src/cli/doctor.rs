@@ -61,6 +61,9 @@ fn examine(runner: &Runner, seed: Option<Seed>) -> Result<Vec<(&'static str, Env
             };
             // From a folder of its own: the caller's may be one that exec refuses.
             let scratch = crate::scratch::empty_folder().map_err(|error| internal(error.to_string()))?;
+            // Nothing is in it, and a file system that cannot map owners must not shut the tool out.
+            let open = <std::fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o755);
+            std::fs::set_permissions(scratch.path(), open).map_err(|error| internal(error.to_string()))?;
             let runner = Runner {
                 config: runner.config.clone(),
                 host: runner.host.clone(),
