@@ -19,6 +19,9 @@ use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 
+/// How long the caller's input is awaited at least.
+const LEAST_WAIT: Duration = Duration::from_secs(1);
+
 /// The largest input that is read.
 const INPUT_MAX: u64 = 64 << 20;
 
@@ -249,6 +252,8 @@ impl Waiting<'_> {
         std::thread::Builder::new().spawn(move || done.send(gather())).map_err(|_| lost())?;
         tokio::pin!(gathered);
         let wall = Duration::from_millis(self.runner.wall_ms(self.what, &self.order.tighten).unwrap_or(30_000));
+        // Who has to write the input gets a moment for it, however short the tool's own time is.
+        let wall = wall.max(LEAST_WAIT);
         tokio::select! {
             biased;
             gathered = &mut gathered => gathered.map_err(|_| lost())?,
