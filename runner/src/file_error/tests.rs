@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 #[serde(deny_unknown_fields)]
 struct Sample {
     #[serde(deserialize_with = "schema_one")]
-    #[allow(dead_code)]
+    #[expect(dead_code, reason = "only read in")]
     schema: u64,
     #[serde(default)]
-    #[allow(dead_code)]
+    #[expect(dead_code, reason = "only read in")]
     map: BTreeMap<String, Vec<u8>>,
 }
 

@@ -12,7 +12,7 @@ use toolcell_tool::Status;
 /// How a meaning is written, for the JSON Schema.
 #[derive(JsonSchema)]
 #[serde(untagged)]
-#[allow(dead_code)]
+#[expect(dead_code, reason = "only its JSON Schema is used")]
 pub enum Form {
     /// The status alone.
     Word(Status),
