@@ -10,6 +10,7 @@ mod scan;
 mod tests;
 mod token;
 
+pub(crate) use pointer::type_in_words;
 pub use pointer::{PointerError, pointer_get, pointer_parse, pointer_set};
 
 use serde_json::Value;

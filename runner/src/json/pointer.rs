@@ -101,7 +101,7 @@ pub fn pointer_set(value: &mut Value, pointer: &str, new: Value) -> Result<(), P
                 &mut items[index]
             }
             scalar => {
-                return Err(PointerError::Scalar { pointer: pointer.into(), at: at(), found: type_name(scalar) });
+                return Err(PointerError::Scalar { pointer: pointer.into(), at: at(), found: type_in_words(scalar) });
             }
         };
     }
@@ -109,8 +109,8 @@ pub fn pointer_set(value: &mut Value, pointer: &str, new: Value) -> Result<(), P
     Ok(())
 }
 
-/// The JSON type in words.
-fn type_name(value: &Value) -> &'static str {
+/// The JSON type in words, with its article, for messages.
+pub(crate) fn type_in_words(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "a boolean",

@@ -1,6 +1,7 @@
 //! Argument templates: no shell, no splitting; one element is one argument or none.
 
 use crate::file_error::FileError;
+use crate::json::type_in_words;
 use crate::reason::Reason;
 use crate::refusal::Refusal;
 use crate::text::Text;
@@ -75,7 +76,7 @@ impl Out<'_> {
                 .iter()
                 .enumerate()
                 .try_for_each(|(index, item)| self.value(item, &format!("{pointer}/{index}"), after_flag)),
-            Some(other) => Err(rejected(pointer, format!("is {}, not an array", kind(other)))),
+            Some(other) => Err(rejected(pointer, format!("is {}, not an array", type_in_words(other)))),
         }
     }
 
@@ -107,7 +108,7 @@ impl Out<'_> {
             Value::String(text) => text.clone(),
             Value::Bool(_) | Value::Number(_) => value.to_string(),
             Value::Array(_) | Value::Object(_) => {
-                return Err(rejected(pointer, format!("is {}, which is no argument", kind(value))));
+                return Err(rejected(pointer, format!("is {}, which is no argument", type_in_words(value))));
             }
         };
         if text.contains('\0') {
@@ -124,17 +125,6 @@ impl Out<'_> {
         }
         self.argv.push(Text::from(text));
         Ok(())
-    }
-}
-
-fn kind(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "a boolean",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a string",
-        Value::Array(_) => "an array",
-        Value::Object(_) => "an object",
     }
 }
 

@@ -2,11 +2,13 @@
 //! installing it grows with the number of compares on each path.
 
 mod bpf;
+mod numbers;
 mod table;
 
 use crate::call::{Family, Seccomp};
 use bpf::{Action, Argument, Check, Rule};
-pub use table::{DENIED, Group, number_of};
+pub use numbers::number_of;
+pub use table::{DENIED, Group};
 
 const EPERM: u32 = libc::EPERM as u32;
 
