@@ -221,8 +221,9 @@ impl Bench {
                     identity: Identity::default(),
                     out: None,
                     accepted: begun,
+                    patience: None,
                 };
-                let envelope = self.runner.call(launcher, request, cancelled).await;
+                let envelope = self.runner.call(launcher, request, None, cancelled).await;
                 assert_eq!(envelope.status, toolcell_tool::Status::Ok, "{}", envelope.to_json(true));
             }
         }

@@ -2,14 +2,14 @@
 //! layer on [`Runner::call`].
 
 use crate::Answered;
-use crate::attempt::{self, Attempt};
 use crate::call::{Call, StdoutKind};
 use crate::cell::client::Launcher;
-use crate::classify::{Verdict, classify};
 use crate::config::Config;
 use crate::envelope::{CapabilityName, Envelope, RecordState, Warning, WarningCode};
+use crate::event::EventSink;
+use crate::execution::Execution;
 use crate::host::Host;
-use crate::outcome::Outcome;
+use crate::patience::Patience;
 use crate::reason::Reason;
 use crate::refusal::Refusal;
 use crate::registry::Registry;
@@ -17,9 +17,8 @@ use crate::resolve::{self, Context, ExecRequest, Input, Resolved, Tighten};
 use crate::trace::TraceContext;
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use tokio::sync::watch;
-use toolcell_tool::Status;
 
 /// What a caller asks for.
 #[derive(Clone, Debug)]
@@ -34,6 +33,8 @@ pub struct Request {
     pub out: Option<PathBuf>,
     /// When the request was accepted; the deadline counts from here.
     pub accepted: Instant,
+    /// Who watches over the preparation, which reads files: [`Runner::call`] itself cannot be cut short there.
+    pub patience: Option<Patience>,
 }
 
 /// A call's id and its place in a trace.
@@ -110,7 +111,7 @@ impl Runner {
     /// The deadline a request will have, milliseconds; None where it will be refused anyway.
     pub fn wall_ms(&self, what: &What, tighten: &Tighten) -> Option<u64> {
         let env = |name: &str| std::env::var_os(name);
-        let ctx = Context { config: &self.config, host: &self.host, cwd: &self.cwd, bin_dir: &self.bin_dir, env: &env };
+        let ctx = self.context(&env, None);
         let found = match what {
             What::Capability { reference, .. } => {
                 Some(Registry::new(self.config.registries.clone()).find(reference).ok()?)
@@ -120,9 +121,14 @@ impl Runner {
         resolve::wall_ms(found.as_ref(), tighten, &ctx)
     }
 
+    fn context<'a>(&'a self, env: &'a dyn Fn(&str) -> Option<OsString>, patience: Option<&'a Patience>) -> Context<'a> {
+        let Self { config, host, cwd, bin_dir } = self;
+        Context { config, host, cwd, bin_dir, env, patience }
+    }
+
     fn resolve(&self, request: &Request) -> Result<Resolved, Stopped> {
         let env = |name: &str| std::env::var_os(name);
-        let ctx = Context { config: &self.config, host: &self.host, cwd: &self.cwd, bin_dir: &self.bin_dir, env: &env };
+        let ctx = self.context(&env, request.patience.as_ref());
         let registry = Registry::new(self.config.registries.clone());
         match &request.what {
             What::Capability { reference, input } => {
@@ -149,8 +155,15 @@ impl Runner {
         }
     }
 
-    /// Answers a request: one envelope on every path. `cancel` turning true ends the call.
-    pub async fn call(&self, launcher: &Launcher, request: Request, cancel: watch::Receiver<bool>) -> Envelope {
+    /// Answers a request: one envelope on every path. `events` is shown the items of a `jsonl` tool as they come;
+    /// `cancel` turning true ends the call.
+    pub async fn call(
+        &self,
+        launcher: &Launcher,
+        request: Request,
+        events: Option<EventSink>,
+        cancel: watch::Receiver<bool>,
+    ) -> Envelope {
         let call_id = request.identity.id();
         let (span, warnings) = span(request.identity.parent.as_ref());
         let prepared = check_out(request.out.as_deref()).map_err(Stopped::from).and_then(|()| self.resolve(&request));
@@ -166,10 +179,24 @@ impl Runner {
         if let Err(refusal) = make_out(request.out.as_deref()) {
             return refuse(&request.identity, request.accepted, &refusal);
         }
-        let execution = Execution { runner: self, launcher, request: &request, call_id: &call_id, span: &span, cancel };
+        let (call_id, span) = (call_id.as_str(), &span);
+        if !request.patience.as_ref().is_none_or(Patience::prepared) {
+            // Whoever watches has answered, and ends this process.
+            std::future::pending::<()>().await;
+        }
+        let execution = Execution {
+            launcher,
+            host: &self.host,
+            accepted: request.accepted,
+            call_id,
+            span,
+            events,
+            out: request.out.as_deref(),
+            cancel,
+        };
         let (attempts, verdict) = execution.run(&resolved).await;
         Envelope::answered(Answered {
-            call_id: call_id.clone(),
+            call_id: call_id.to_owned(),
             call: &resolved.call,
             attempts: &attempts,
             verdict,
@@ -226,82 +253,4 @@ fn make_out(out: Option<&std::path::Path>) -> Result<(), Refusal> {
     std::fs::create_dir_all(out).map_err(|error| {
         Refusal::new(Reason::Usage, format!("--out {}: {error}", out.display())).hint("name a folder that can be made")
     })
-}
-
-/// The attempts of one call.
-struct Execution<'a> {
-    runner: &'a Runner,
-    launcher: &'a Launcher,
-    request: &'a Request,
-    call_id: &'a str,
-    span: &'a TraceContext,
-    cancel: watch::Receiver<bool>,
-}
-
-impl Execution<'_> {
-    async fn run(&self, resolved: &Resolved) -> (Vec<Outcome>, Verdict) {
-        let call = &resolved.call;
-        let deadline = self.request.accepted + Duration::from_millis(call.limits.wall_ms);
-        let mut attempts = Vec::new();
-        loop {
-            let trace_env = self.span.child().variables();
-            let attempt = Attempt {
-                call,
-                sensitive: &resolved.sensitive,
-                call_id: self.call_id,
-                trace_env: &trace_env,
-                deadline,
-                cancel: self.cancel.clone(),
-                out: self.request.out.clone(),
-            };
-            attempts.push(attempt::run(self.launcher, &self.runner.host, &attempt).await);
-            let count = attempts.len();
-            let outcome = &mut attempts[count - 1];
-            let verdict = classify(call, outcome);
-            let pause = pause(call, &verdict, count, deadline);
-            if pause.is_some() {
-                forget(outcome);
-            }
-            match pause {
-                // A call that is cancelled meanwhile ends in the next attempt, before anything starts.
-                Some(pause) => self.wait(pause).await,
-                None => return (attempts, verdict),
-            }
-        }
-    }
-
-    async fn wait(&self, pause: Duration) {
-        let mut cancel = self.cancel.clone();
-        tokio::select! {
-            biased;
-            Ok(_) = cancel.wait_for(|cancelled| *cancelled) => {}
-            () = tokio::time::sleep(pause) => {}
-        }
-    }
-}
-
-/// Drops what only the last attempt gives: streams, which may be large, and files, whose names the next needs.
-fn forget(outcome: &mut Outcome) {
-    outcome.stdout.kept = crate::text::Text::default();
-    for file in std::mem::take(&mut outcome.files) {
-        if let Some(path) = file.path {
-            let _ = std::fs::remove_file(path);
-        }
-    }
-}
-
-/// How long to wait before the next attempt; None: there is none. Only retryable channel failures of idempotent
-/// capabilities are tried again, and only where the pause still leaves time.
-fn pause(call: &Call, verdict: &Verdict, attempts: usize, deadline: Instant) -> Option<Duration> {
-    let retry = call.contract.retry.as_ref().filter(|_| call.contract.idempotent)?;
-    let error = verdict.error.as_ref().filter(|error| error.retryable)?;
-    if verdict.status != Status::ChannelFailure || attempts > retry.max as usize {
-        return None;
-    }
-    let doublings = u32::try_from(attempts - 1).unwrap_or(u32::MAX).min(30);
-    let backoff = retry.backoff_ms.saturating_mul(1 << doublings).min(retry.max_backoff_ms);
-    // Jitter: many callers that failed together must not come back together.
-    let jittered = backoff / 2 + uuid::Uuid::new_v4().as_u128() as u64 % (backoff / 2 + 1);
-    let pause = Duration::from_millis(jittered.max(error.retry_after_ms.unwrap_or(0)));
-    (Instant::now() + pause < deadline).then_some(pause)
 }

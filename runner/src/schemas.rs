@@ -2,6 +2,7 @@
 
 use crate::call::{self, Call};
 use crate::envelope::{self, Envelope};
+use crate::event::{self, Event};
 use crate::outcome::Outcome;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -11,6 +12,7 @@ use serde_json::{Value, json};
 pub fn all() -> Vec<(&'static str, Value)> {
     vec![
         ("envelope", versioned(written::<Envelope>(), envelope::SCHEMA)),
+        ("event", versioned(written::<Event>(), event::SCHEMA)),
         ("call", versioned(read::<Call>(), call::SCHEMA)),
         ("outcome", read::<Outcome>()),
         ("capability", read::<crate::capability::Capability>()),

@@ -22,6 +22,12 @@ impl Secrets {
         refs.iter().map(|one| Ok((one.name.clone(), value_of(one)?))).collect::<Result<_, _>>().map(Self)
     }
 
+    /// Values by hand.
+    #[cfg(test)]
+    pub fn of<'a>(values: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+        Self(values.into_iter().map(|(name, value)| (name.to_owned(), value.as_bytes().to_vec())).collect())
+    }
+
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -53,6 +59,14 @@ impl Secrets {
             text = clean;
         }
         text
+    }
+
+    /// Whether the text's end may be the beginning of a value that reaches over the end of a line.
+    pub fn may_go_on(&self, text: &[u8]) -> bool {
+        self.forms().any(|(_, form)| {
+            let ends = (1..form.len()).filter(|length| form[length - 1] == b'\n');
+            ends.into_iter().any(|length| text.ends_with(&form[..length]))
+        })
     }
 
     /// The longest form sought: a cut through a text may leave this much less one byte of a value.

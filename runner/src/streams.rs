@@ -1,5 +1,6 @@
 //! The three pipes of a call, pumped at the same time and bounded.
 
+use crate::event::Items;
 use crate::outcome::Capture;
 use crate::sys::{self, SysError};
 use crate::text::Text;
@@ -45,6 +46,7 @@ pub struct Tap {
     tail: std::collections::VecDeque<u8>,
     tail_max: usize,
     total: u64,
+    items: Option<Items>,
 }
 
 impl Tap {
@@ -58,7 +60,13 @@ impl Tap {
             tail: std::collections::VecDeque::new(),
             tail_max: size(tail_max),
             total: 0,
+            items: None,
         })
+    }
+
+    /// Shows each line as it comes.
+    pub fn showing(self, items: Option<Items>) -> Self {
+        Self { items, ..self }
     }
 
     /// Reads to the end. More than the head holds is told to `over` once, where there is one to tell; then reading
@@ -93,13 +101,19 @@ impl Tap {
             let surplus = self.tail.len().saturating_sub(self.tail_max);
             self.tail.drain(..surplus);
         }
+        if let Some(items) = &mut self.items {
+            items.look(&self.head);
+        }
     }
 
     /// What was kept. Around a cut, `margin` bytes are dropped on both sides: what a cut leaves of a secret's value
     /// is no longer found as one. `mark` stands where bytes are missing.
-    pub fn finish(self, margin: usize) -> Capture {
+    pub fn finish(mut self, margin: usize) -> Capture {
         let kept = (self.head.len() + self.tail.len()) as u64;
         let truncated = kept < self.total;
+        if let Some(items) = self.items.as_mut().filter(|_| !truncated) {
+            items.finish(&self.head);
+        }
         let (mut bytes, tail) = (self.head, Vec::from(self.tail));
         if truncated {
             bytes.truncate(bytes.len().saturating_sub(margin));

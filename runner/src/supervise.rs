@@ -246,6 +246,10 @@ fn note(seen: &mut Seen, message: Report, fd: Option<OwnedFd>) {
         }
         Report::ToolEnded(end) => seen.end = Some(end),
         Report::Ended(ending) => {
+            if ending.last_resort && seen.end.is_none() {
+                seen.killed_by.get_or_insert(KillCause::Deadline);
+                seen.escalated = true;
+            }
             seen.end.get_or_insert(ending.end);
             seen.ending = Some(ending);
         }

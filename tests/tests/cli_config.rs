@@ -196,3 +196,25 @@ fn a_broken_profile_names_its_file() {
     let circle = scene.run("echo", &json!({}), &["--profile", "a"]);
     circle.expect("channel_failure", "invalid_contract");
 }
+
+#[test]
+fn a_config_found_upward_is_believed_only_where_nobody_else_can_have_written_it() {
+    needs!(is_root(), "only root can give a file away");
+    let other = Scene::new();
+    other.script("theirs", ECHO, "profile = \"standard\"\n");
+    let mut command = |mode: u32, owner: u32| {
+        let scene = scene();
+        let registry = other.registry();
+        let file = scene.write("work/toolcell.toml", format!("registry = [{:?}]\n", registry.display().to_string()));
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).expect("the mode can be set");
+        std::os::unix::fs::chown(&file, Some(owner), None).expect("the owner can be set");
+        let mut command = scene.command();
+        toolcell_tests::finish(command.env_remove("TOOLCELL_REGISTRY").args(["run", "theirs"]), b"{}")
+    };
+    command(0o664, 0).output();
+    for (mode, owner) in [(0o644, 65533), (0o666, 0)] {
+        let answer = command(mode, owner);
+        answer.expect("call_error", "unknown_capability");
+        assert!(answer.stderr.contains("not believed"), "{answer:?}");
+    }
+}

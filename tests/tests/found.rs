@@ -178,4 +178,40 @@ fn an_answer_that_cannot_be_written_is_said() {
     let output = command.args(["run", "echo"]).stdin(Stdio::null()).stdout(full).stderr(Stdio::piped()).output();
     let output = output.expect("it ends");
     assert!(String::from_utf8_lossy(&output.stderr).contains("could not be written"), "{output:?}");
+    assert_eq!(output.status.code(), Some(69), "an answer that is lost is no success");
+}
+
+#[test]
+fn where_nothing_was_started_nothing_is_called_enforced() {
+    let scene = Scene::new();
+    let late = scene.exec(&["--timeout", "1ms"], &["/bin/true"]);
+    late.expect("channel_failure", "timeout");
+    let wrong = scene.exec(&[], &["/bin/no-such-program"]);
+    for answer in [late, wrong] {
+        let layers = answer.at("/sandbox/layers");
+        let enforced = layers.as_object().into_iter().flatten().filter(|(_, state)| *state == "enforced");
+        assert_eq!((enforced.count(), answer.at("/sandbox/level")), (0, Value::Null), "{:#}", answer.json());
+    }
+}
+
+#[test]
+fn a_runner_that_was_stopped_over_the_deadline_says_timeout() {
+    let scene = Scene::new();
+    let limits = "profile = \"standard\"\n[limits]\ngrace = \"200ms\"\n";
+    scene.script("sleeper", "#!/bin/sh\nsleep 60\n", limits);
+    let mut command = scene.command();
+    command.args(["run", "sleeper", "--timeout", "1s"]).stdin(Stdio::null()).stdout(Stdio::piped());
+    let begun = Instant::now();
+    let child = command.stderr(Stdio::piped()).spawn().expect("the binary starts");
+    let signal = |signal| {
+        let pid = nix::unistd::Pid::from_raw(i32::try_from(child.id()).expect("a pid"));
+        nix::sys::signal::kill(pid, signal).expect("it lives");
+    };
+    std::thread::sleep(Duration::from_millis(500));
+    signal(nix::sys::signal::Signal::SIGSTOP);
+    std::thread::sleep(Duration::from_secs(4));
+    signal(nix::sys::signal::Signal::SIGCONT);
+    let answer = Answer::of(child.wait_with_output().expect("it ends"), begun.elapsed());
+    answer.expect("channel_failure", "timeout");
+    assert_eq!(answer.at("/killed_by"), "deadline");
 }

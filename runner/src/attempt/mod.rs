@@ -8,9 +8,10 @@ use crate::cell::client::Launcher;
 use crate::cell::protocol::{Launch, StageError, Step};
 use crate::cgroup::Group;
 use crate::collect::collect;
+use crate::event::EventSink;
 use crate::host::Host;
 use crate::identity::Lease;
-use crate::layer::{Layer, LayerReport, Layers, Need};
+use crate::layer::{Layer, LayerReport, LayerState, Layers, Need};
 use crate::outcome::{Events, KillCause, Outcome, StartFailure, StartFailureKind, Usage};
 use crate::scratch::Scratch;
 use crate::secrets::Secrets;
@@ -22,6 +23,7 @@ use pipes::{Ends, pipes};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
@@ -33,6 +35,10 @@ pub struct Attempt<'a> {
     pub sensitive: &'a BTreeMap<String, Value>,
     /// The call's id.
     pub call_id: &'a str,
+    /// Which attempt, from 1.
+    pub number: u32,
+    /// Where its items go while it runs; None: nobody looks.
+    pub events: Option<&'a EventSink>,
     /// The variables that carry the trace context.
     pub trace_env: &'a [(String, String)],
     /// When the whole call ends.
@@ -59,6 +65,10 @@ pub async fn run(launcher: &Launcher, host: &Host, attempt: &Attempt<'_>) -> Out
         };
         outcome.layers.insert(Layer::Cgroup, LayerReport::missing(why));
     }
+    if outcome.failure.is_some() {
+        // Nothing is in force where nothing runs; what is lacking stays, since it may be the reason.
+        outcome.layers.retain(|_, report| matches!(report.state, LayerState::Missing | LayerState::Degraded));
+    }
     outcome.usage.wall_ms.get_or_insert_with(|| millis(begun.elapsed()));
     outcome
 }
@@ -75,7 +85,7 @@ fn millis(time: Duration) -> u64 {
 /// What is held while the call runs.
 struct Prepared {
     launch: Launch,
-    secrets: Secrets,
+    secrets: Arc<Secrets>,
     input: Option<Vec<u8>>,
     group: Option<Group>,
     scratch: Option<Scratch>,
@@ -88,7 +98,7 @@ fn prepare(host: &Host, attempt: &Attempt<'_>, with_cgroup: bool) -> Result<Prep
     if Instant::now() >= attempt.deadline || *attempt.cancel.borrow() {
         return Err(ended());
     }
-    let secrets = Secrets::read(&call.secrets)?;
+    let secrets = Arc::new(Secrets::read(&call.secrets)?);
     let mut layers = crate::enforce::expected(call, host)?;
     let need = call.require.get(&Layer::Cgroup).copied().unwrap_or(Need::Off);
     let group = if with_cgroup && need != Need::Off { group(host, attempt, need, &mut layers)? } else { None };

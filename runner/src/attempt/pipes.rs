@@ -1,7 +1,9 @@
 //! The pipes of an attempt, and the descriptors that travel to the launcher.
 
 use super::{Attempt, Prepared};
+use crate::call::StdoutKind;
 use crate::cell::client::{Descriptors, memory_file};
+use crate::event::Items;
 use crate::streams::{Feed, Tap};
 use crate::sys::SysError;
 use nix::fcntl::OFlag;
@@ -47,11 +49,14 @@ pub fn pipes(attempt: &Attempt<'_>, prepared: &Prepared) -> Result<(Ends, Descri
     };
     let limits = &attempt.call.limits;
     let half = limits.stderr / 2;
+    let shown = attempt.events.filter(|_| attempt.call.stdio.stdout == StdoutKind::Jsonl);
+    let items =
+        shown.map(|events| Items::new(events.clone(), attempt.call_id, attempt.number, prepared.secrets.clone()));
     let ends = Ends {
         report,
         lifeline,
         feed: Feed::new(feed_end, prepared.input.clone().unwrap_or_default())?,
-        stdout: Tap::new(stdout_end, limits.stdout, 0)?,
+        stdout: Tap::new(stdout_end, limits.stdout, 0)?.showing(items),
         stderr: Tap::new(stderr_end, limits.stderr - half, half)?,
     };
     Ok((ends, Descriptors { stdio: [stdin, stdout, stderr], report: report_far, control, secrets, cgroups }))

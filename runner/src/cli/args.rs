@@ -271,6 +271,9 @@ pub struct AnswerArgs {
     /// Whether a record is kept
     #[arg(long, value_enum, default_value_t = Record::Auto)]
     pub record: Record,
+    /// Print each line of a `jsonl` tool as an event when it comes; the envelope is the last line
+    #[arg(long, conflicts_with = "pretty")]
+    pub stream: bool,
     /// Indent the JSON
     #[arg(long)]
     pub pretty: bool,

@@ -1,29 +1,31 @@
 //! `run`, `exec` and `plan`.
 
-use super::args::{AnswerArgs, Common, Exec, ExecStdout, IdentityArgs, InputArgs, LimitArgs, Plan, Record, Run};
-use super::{print, runner, say};
+use super::args::{AnswerArgs, Common, Exec, ExecStdout, IdentityArgs, LimitArgs, Plan, Record, Run};
+use super::input::{Waiting, input, read};
+use super::{print, runner, say, watchdog};
 use crate::call::StdoutKind;
 use crate::cell::client::{Launcher, Seed};
 use crate::envelope::Envelope;
+use crate::event::EventSink;
 use crate::human;
+use crate::patience::Patience;
 use crate::reason::Reason;
 use crate::refusal::Refusal;
 use crate::resolve::{Input, Tighten};
 use crate::runner::{Identity, Request, Runner, What, refuse};
-use std::io::{IsTerminal, Read};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
-use std::time::{Duration, Instant};
+use std::thread::JoinHandle;
+use std::time::Instant;
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 
-/// How long the caller's input is awaited at least.
-const LEAST_WAIT: Duration = Duration::from_secs(1);
-
-/// The largest input that is read.
-const INPUT_MAX: u64 = 64 << 20;
+/// How long a call may take, as long as its profile is not known: what `strict` gives.
+pub const WALL_MS: u64 = 30_000;
+/// And how long it may take to end.
+pub const GRACE_MS: u64 = 2_000;
 
 pub fn run(run: Run, common: &Common, accepted: Instant, seed: Option<Seed>) -> u8 {
     let order = Order::new(run.limits, run.identity, run.answer, accepted).reading(vec![run.input.input.clone()]);
@@ -55,8 +57,14 @@ pub fn exec(exec: Exec, common: &Common, accepted: Instant, seed: Option<Seed>) 
 pub fn plan(plan: Plan, common: &Common, accepted: Instant) -> u8 {
     let made = || {
         let what = What::Capability { reference: plan.capability.clone(), input: input(&plan.input)? };
-        let request =
-            Request { what, tighten: plan.limits.tighten(), identity: Identity::default(), out: None, accepted };
+        let request = Request {
+            what,
+            tighten: plan.limits.tighten(),
+            identity: Identity::default(),
+            out: None,
+            accepted,
+            patience: None,
+        };
         runner(common)?.plan(&request)
     };
     let text = made().and_then(|call| {
@@ -69,58 +77,6 @@ pub fn plan(plan: Plan, common: &Common, accepted: Instant) -> u8 {
     }
 }
 
-/// The input: a file, standard input where it is a pipe or a file, or nothing.
-fn input(args: &InputArgs) -> Result<Input, Refusal> {
-    let bytes = match &args.input {
-        Some(file) => Some(read(file, "--input")?),
-        None if std::io::stdin().is_terminal() || is_null() => None,
-        None => Some(read(Path::new("-"), "standard input")?),
-    };
-    // A pipe that brings nothing means the same as no pipe when values are set by flag.
-    let bytes = bytes.filter(|bytes| !bytes.is_empty() || args.set.is_empty());
-    Ok(Input { bytes, set: args.set.clone() })
-}
-
-/// Whether standard input will not make a reader wait: a file or a device, or a pipe whose writers are gone. A terminal
-/// is not read at all.
-fn input_ended() -> bool {
-    use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-    use std::os::fd::AsFd;
-    let stdin = std::io::stdin();
-    let kind = nix::sys::stat::fstat(&stdin).map_or(0, |stat| stat.st_mode & libc::S_IFMT);
-    if kind != libc::S_IFIFO && kind != libc::S_IFSOCK {
-        return true;
-    }
-    let mut fds = [PollFd::new(stdin.as_fd(), PollFlags::POLLIN)];
-    poll(&mut fds, PollTimeout::from(2u8)).is_ok()
-        && fds[0].revents().is_some_and(|flags| flags.contains(PollFlags::POLLHUP))
-}
-
-/// Whether standard input is a device, such as /dev/null: no document comes from there.
-fn is_null() -> bool {
-    nix::sys::stat::fstat(std::io::stdin()).is_ok_and(|stat| stat.st_mode & libc::S_IFMT == libc::S_IFCHR)
-}
-
-fn read(path: &Path, flag: &str) -> Result<Vec<u8>, Refusal> {
-    let usage = |message: String| Refusal::new(Reason::Usage, message);
-    let mut bytes = Vec::new();
-    let shown = if path == Path::new("-") { "standard input".to_owned() } else { path.display().to_string() };
-    let read = if path == Path::new("-") {
-        std::io::stdin().lock().take(INPUT_MAX + 1).read_to_end(&mut bytes)
-    } else {
-        std::fs::File::open(path).and_then(|file| file.take(INPUT_MAX + 1).read_to_end(&mut bytes))
-    };
-    read.map_err(|error| {
-        usage(format!("{flag}: {shown}: {error}")).hint("name a file that can be read, or - for standard input")
-    })?;
-    if bytes.len() as u64 > INPUT_MAX {
-        return Err(
-            usage(format!("{flag}: {shown} is larger than 64 MiB")).hint("pass large data as a file the tool is given")
-        );
-    }
-    Ok(bytes)
-}
-
 /// What a command line asks for, but for the input.
 struct Order {
     /// What the input is read from; None: standard input, where it is a pipe.
@@ -129,6 +85,15 @@ struct Order {
     identity: Identity,
     answer: AnswerArgs,
     accepted: Instant,
+    /// How long preparing may take.
+    patience: Patience,
+}
+
+/// What a call needs.
+struct Ready {
+    runner: Runner,
+    seed: Seed,
+    events: Option<EventSink>,
 }
 
 impl Order {
@@ -137,19 +102,13 @@ impl Order {
         let traceparent = identity.traceparent.map(|parent| (parent, None));
         let parent = traceparent.or_else(|| env("TRACEPARENT").map(|parent| (parent, env("TRACESTATE"))));
         let identity = Identity { call_id: identity.call_id, parent };
-        Self { sources: Vec::new(), tighten: limits.tighten(), identity, answer, accepted }
+        let tighten = limits.tighten();
+        let patience = Patience::new(accepted, tighten.wall.map_or(WALL_MS, |wall| wall.0), GRACE_MS);
+        Self { sources: Vec::new(), tighten, identity, answer, accepted, patience }
     }
 
     fn reading(self, sources: Vec<Option<PathBuf>>) -> Self {
         Self { sources, ..self }
-    }
-
-    /// Whether reading the input cannot wait: it comes from regular files, or its pipe has been closed already.
-    fn at_hand(&self) -> bool {
-        self.sources.iter().all(|source| match source.as_deref().filter(|path| *path != Path::new("-")) {
-            Some(path) => std::fs::metadata(path).map_or(true, |data| data.is_file()),
-            None => input_ended(),
-        })
     }
 
     /// Answers with an envelope, whatever happens. `what` is the request without its input, which `gather` brings.
@@ -161,15 +120,25 @@ impl Order {
         seed: Option<Seed>,
     ) -> u8 {
         let pretty = self.answer.pretty;
+        watchdog::watch(self.identity.clone(), self.accepted, self.patience.clone(), pretty);
         let (envelope, signal) = match self.prepare(common, seed) {
-            Ok((runner, seed, runtime)) => {
-                let done = runtime.block_on(self.make(&runner, seed, what, gather));
+            Ok((ready, runtime, printer)) => {
+                let done = runtime.block_on(self.make(ready, what, gather));
                 // The thread that reads the input may still wait for a writer who never comes.
                 runtime.shutdown_background();
+                // The envelope is the last line.
+                if let Some(printer) = printer {
+                    say::let_signals_end_it();
+                    let _ = printer.join();
+                }
                 done
             }
             Err(refusal) => (refuse(&self.identity, self.accepted, &refusal), None),
         };
+        while !self.patience.prepared() {
+            // The watchdog has answered, and ends this process.
+            std::thread::park();
+        }
         let code = print(&envelope, pretty);
         if common.verbose {
             say::note(&summary(&envelope));
@@ -181,7 +150,30 @@ impl Order {
         code
     }
 
-    fn prepare(&self, common: &Common, seed: Option<Seed>) -> Result<(Runner, Seed, Runtime), Refusal> {
+    /// Prints events while the call runs, at the reader's own pace.
+    fn printer(&self) -> (Option<EventSink>, Option<JoinHandle<()>>) {
+        if !self.answer.stream {
+            return (None, None);
+        }
+        let (events, mut received) = tokio::sync::mpsc::unbounded_channel();
+        let print = move || {
+            while let Some(event) = received.blocking_recv() {
+                if !serde_json::to_string(&event).is_ok_and(|line| say::event(&line)) {
+                    return;
+                }
+            }
+        };
+        match std::thread::Builder::new().spawn(print) {
+            Ok(printer) => (Some(events), Some(printer)),
+            Err(_) => (None, None),
+        }
+    }
+
+    fn prepare(
+        &self,
+        common: &Common,
+        seed: Option<Seed>,
+    ) -> Result<(Ready, Runtime, Option<JoinHandle<()>>), Refusal> {
         let internal = |message: String| Refusal::new(Reason::Internal, message);
         if self.answer.record == Record::Require {
             let message = "--record require: this version keeps no records";
@@ -192,16 +184,18 @@ impl Order {
         // Other processes of this user must not read secrets out of this one.
         let _ = nix::sys::prctl::set_dumpable(false);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        Ok((runner, seed, runtime.map_err(|error| internal(format!("no runtime: {error}")))?))
+        let runtime = runtime.map_err(|error| internal(format!("no runtime: {error}")))?;
+        let (events, printer) = self.printer();
+        Ok((Ready { runner, seed, events }, runtime, printer))
     }
 
     async fn make(
         &self,
-        runner: &Runner,
-        seed: Seed,
+        ready: Ready,
         what: What,
         gather: impl FnOnce() -> Result<What, Refusal> + Send + 'static,
     ) -> (Envelope, Option<i32>) {
+        let Ready { runner, seed, events } = ready;
         let (cancel, cancelled) = watch::channel(false);
         let received = Arc::new(AtomicI32::new(0));
         let signals = tokio::spawn(on_signal(cancel, received.clone()));
@@ -209,7 +203,15 @@ impl Order {
             // Its turn comes while the launcher works, so that nobody waits for it.
             tokio::spawn(async move { crate::cgroup::sweep(&place) });
         }
-        let waiting = Waiting { runner, what: &what, order: self, cancelled: cancelled.clone() };
+        let waiting = Waiting {
+            sources: &self.sources,
+            tighten: &self.tighten,
+            accepted: self.accepted,
+            runner: &runner,
+            what: &what,
+            patience: &self.patience,
+            cancelled: cancelled.clone(),
+        };
         let gathered = waiting.gather(gather).await;
         let launcher = Launcher::new(seed).map_err(|error| Refusal::new(Reason::Internal, error.to_string()));
         let envelope = match launcher.and_then(|launcher| Ok((launcher, gathered?))) {
@@ -221,50 +223,13 @@ impl Order {
                     identity: self.identity.clone(),
                     out: self.answer.out.clone(),
                     accepted: self.accepted,
+                    patience: Some(self.patience.clone()),
                 };
-                runner.call(&launcher, request, cancelled).await
+                runner.call(&launcher, request, events, cancelled).await
             }
         };
         signals.abort();
         (envelope, Some(received.load(Ordering::Relaxed)).filter(|signal| *signal != 0))
-    }
-}
-
-/// The wait for the caller's input, which may never end.
-struct Waiting<'a> {
-    runner: &'a Runner,
-    what: &'a What,
-    order: &'a Order,
-    cancelled: watch::Receiver<bool>,
-}
-
-impl Waiting<'_> {
-    async fn gather(
-        mut self,
-        gather: impl FnOnce() -> Result<What, Refusal> + Send + 'static,
-    ) -> Result<What, Refusal> {
-        // Nearly always the input is there at once: then there is no thread, and no deadline to look up.
-        if self.order.at_hand() {
-            return gather();
-        }
-        let (done, gathered) = tokio::sync::oneshot::channel();
-        let lost = || Refusal::new(Reason::Internal, "the input could not be read: no thread could be started for it");
-        std::thread::Builder::new().spawn(move || done.send(gather())).map_err(|_| lost())?;
-        tokio::pin!(gathered);
-        let wall = Duration::from_millis(self.runner.wall_ms(self.what, &self.order.tighten).unwrap_or(30_000));
-        // Who has to write the input gets a moment for it, however short the tool's own time is.
-        let wall = wall.max(LEAST_WAIT);
-        tokio::select! {
-            biased;
-            gathered = &mut gathered => gathered.map_err(|_| lost())?,
-            Ok(_) = self.cancelled.wait_for(|cancelled| *cancelled) => {
-                Err(Refusal::new(Reason::Cancelled, "cancelled while the input was awaited"))
-            }
-            () = tokio::time::sleep_until((self.order.accepted + wall).into()) => {
-                let message = format!("the input did not end within the deadline of {}", human::millis(u64::try_from(wall.as_millis()).unwrap_or(u64::MAX)));
-                Err(Refusal::new(Reason::Usage, message).hint("close standard input, or name a file with --input"))
-            }
-        }
     }
 }
 

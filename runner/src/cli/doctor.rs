@@ -28,13 +28,12 @@ pub fn doctor(args: &Doctor, common: &Common, seed: Option<Seed>) -> u8 {
         Err(refusal) => return say::refused(&refusal),
     };
     let works = envelopes.iter().any(|(name, envelope)| *name == DEFAULT && envelope.status == Status::Ok);
-    if args.json {
-        let report = report(&runner, &envelopes, works);
-        say::out(format!("{report}\n").as_bytes());
-    } else {
-        say::out(table(&runner, &envelopes, works).as_bytes());
+    let text =
+        if args.json { format!("{}\n", report(&runner, &envelopes, works)) } else { table(&runner, &envelopes, works) };
+    match say::out(text.as_bytes()) {
+        0 if !works => 69,
+        code => code,
     }
-    if works { 0 } else { 69 }
 }
 
 /// One real call under each profile that needs no folder and no grant.
@@ -58,6 +57,7 @@ fn examine(runner: &Runner, seed: Option<Seed>) -> Result<Vec<(&'static str, Env
                 identity: Identity::default(),
                 out: None,
                 accepted: Instant::now(),
+                patience: None,
             };
             // From a folder of its own: the caller's may be one that exec refuses.
             let scratch = crate::scratch::empty_folder().map_err(|error| internal(error.to_string()))?;
@@ -70,7 +70,7 @@ fn examine(runner: &Runner, seed: Option<Seed>) -> Result<Vec<(&'static str, Env
                 cwd: scratch.path().to_path_buf(),
                 bin_dir: runner.bin_dir.clone(),
             };
-            envelopes.push((profile, runner.call(&launcher, request, cancelled).await));
+            envelopes.push((profile, runner.call(&launcher, request, None, cancelled).await));
         }
         Ok(envelopes)
     })

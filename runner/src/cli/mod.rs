@@ -3,8 +3,10 @@
 mod args;
 mod call;
 mod doctor;
+mod input;
 mod registry;
 mod say;
+mod watchdog;
 
 use crate::cell::client::Seed;
 use crate::config::{Config, Sources};
@@ -140,8 +142,10 @@ fn wants_json_lines(args: &[OsString]) -> bool {
 fn print(envelope: &Envelope, pretty: bool) -> u8 {
     let mut text = envelope.to_json(pretty).into_bytes();
     text.push(b'\n');
-    say::out(&text);
-    exit_code(envelope.status, envelope.error.as_ref())
+    match say::out(&text) {
+        0 => exit_code(envelope.status, envelope.error.as_ref()),
+        lost => lost,
+    }
 }
 
 /// The runner of this process, by flags, environment and files.
@@ -159,6 +163,9 @@ fn runner(common: &Common) -> Result<Runner, Refusal> {
         uid: nix::unistd::geteuid().as_raw(),
     };
     let config = Config::load(&sources).map_err(crate::resolve::broken)?;
+    if let Some(why) = &config.ignored {
+        say::warn(&format!("warning: not believed: {why}"));
+    }
     let host = Host::detect(config.identity);
     let bin_dir = std::env::current_exe().ok().and_then(|exe| exe.parent().map(PathBuf::from)).unwrap_or_default();
     Ok(Runner { config, host, cwd, bin_dir })

@@ -3,6 +3,7 @@
 use crate::refusal::Refusal;
 use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 static AS_JSON: AtomicBool = AtomicBool::new(false);
 
@@ -23,18 +24,43 @@ pub fn has_spoken() -> bool {
     SPOKEN.load(Ordering::Relaxed)
 }
 
-/// Writes the answer.
+/// The exit code where the answer could not be written, by a full disk for one: the way to the data is broken.
+const LOST: u8 = 69;
+/// What a pipe takes at once, whoever reads it.
+const AT_ONCE: usize = 32 * 1024;
+/// How long a reader may keep an answer waiting before a signal ends this process without more ado.
+const READER: Duration = Duration::from_secs(1);
+
+/// The call is over, and a reader who does not read holds this process up: from now on a signal ends it.
+pub fn let_signals_end_it() {
+    let give_back = || {
+        std::thread::sleep(READER);
+        [libc::SIGINT, libc::SIGTERM, libc::SIGHUP].into_iter().for_each(crate::sys::give_back);
+    };
+    let _ = std::thread::Builder::new().stack_size(64 * 1024).spawn(give_back);
+}
+
+/// Writes the answer. The exit code: 0, or that of an answer that was lost.
 pub fn out(bytes: &[u8]) -> u8 {
     SPOKEN.store(true, Ordering::Relaxed);
+    if bytes.len() > AT_ONCE {
+        let_signals_end_it();
+    }
     let mut stdout = std::io::stdout().lock();
     match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
         // The reader has gone away: its business.
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
             err(&format!("error: the answer could not be written to standard output: {error}"));
+            LOST
         }
-        _ => {}
+        _ => 0,
     }
-    0
+}
+
+/// Writes one line before the answer. Whether anybody still reads.
+pub fn event(line: &str) -> bool {
+    let mut stdout = std::io::stdout().lock();
+    stdout.write_all(line.as_bytes()).and_then(|()| stdout.write_all(b"\n")).and_then(|()| stdout.flush()).is_ok()
 }
 
 /// Writes what went wrong, for people.

@@ -49,13 +49,20 @@ pub(super) fn user_file(sources: &Sources) -> Result<User, FileError> {
     }
 }
 
-/// The first toolcell.toml from the working directory up to the root, unless it is the user's own file.
-pub(super) fn upward_file(sources: &Sources, user: &User) -> Option<PathBuf> {
+/// The first toolcell.toml from the working directory up to the root, unless it is the user's own file. One that anybody
+/// else may have written is not believed, and no error: whoever can write /tmp must not be able to stop all calls there.
+pub(super) fn upward_file(sources: &Sources, user: &User) -> Option<Result<PathBuf, FileError>> {
     let found = sources.cwd.ancestors().map(|folder| folder.join(NAME)).find(|path| path.is_file())?;
     let id = |path: &Path| std::fs::metadata(path).ok().map(|meta| (meta.dev(), meta.ino()));
     match user {
         User::File(own) if id(own) == id(&found) => None,
-        _ => Some(found),
+        _ => {
+            let checked = std::fs::metadata(&found)
+                .map_err(|error| FileError::new(&found, format!("cannot be read: {error}")))
+                // One's own group may write a shared working copy: it can only tighten.
+                .and_then(|meta| check_owner(&found, meta.uid(), meta.mode() & !0o020, sources.uid));
+            Some(checked.map(|()| found))
+        }
     }
 }
 

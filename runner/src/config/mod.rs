@@ -39,6 +39,8 @@ pub struct Config {
     pub identity: IdRange,
     /// The user's own profiles, where there are any.
     pub profiles_dir: Option<PathBuf>,
+    /// A file found upward that is not believed, and why.
+    pub ignored: Option<FileError>,
 }
 
 /// What is granted to whom: to the capabilities that a pattern names, or to `exec`.
@@ -93,9 +95,10 @@ impl Config {
             find::User::Folder(folder) => (file::ConfigFile::default(), Some(folder.as_path())),
             find::User::Nowhere => (file::ConfigFile::default(), None),
         };
-        let upward = match find::upward_file(sources, &user) {
-            Some(path) => Some((file::read_upward(&path, &user)?, path)),
-            None => None,
+        let (upward, ignored) = match find::upward_file(sources, &user) {
+            Some(Ok(path)) => (Some((file::read_upward(&path, &user)?, path)), None),
+            Some(Err(why)) => (None, Some(why)),
+            None => (None, None),
         };
         let (registries, trusted) = registries(sources, &own, folder, upward.as_ref());
         Ok(Config {
@@ -106,6 +109,7 @@ impl Config {
             identity: own.identity.unwrap_or(DEFAULT_IDENTITY),
             profiles_dir: folder.map(|folder| folder.join("profiles")).filter(|dir| dir.is_dir()),
             grants: file::grants(own),
+            ignored,
         })
     }
 }

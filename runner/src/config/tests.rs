@@ -37,7 +37,7 @@ impl World {
     }
 
     fn upward(&self, text: &str) -> &Self {
-        self.write("toolcell.toml", text, 0o666)
+        self.write("toolcell.toml", text, 0o664)
     }
 
     fn load(&self) -> Result<Config, FileError> {

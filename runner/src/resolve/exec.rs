@@ -1,7 +1,7 @@
 //! `exec`: a command without a contract.
 
 use super::{
-    Context, Resolved, Tighten, base_environment, granted_profile, is_on, limits, namespaces, requirements, root,
+    Context, Resolved, Tighten, base_environment, granted_profile, is_on, known_limits, namespaces, requirements, root,
 };
 use crate::call::{Call, Contract, Stdin, Stdio, StdoutKind};
 use crate::layer::Layer;
@@ -35,6 +35,7 @@ pub fn command(request: &ExecRequest, ctx: &Context<'_>) -> Result<Resolved, Ref
     let by_default = if tighten.workspace.is_some() { "workspace" } else { "standard" };
     let name = tighten.profile.as_deref().unwrap_or(by_default);
     let profile = granted_profile(None, name, tighten.profile.is_some(), ctx)?;
+    let (limits, mut notes) = known_limits(&profile, &LimitsSpec::default(), tighten, ctx);
     let private = is_on(&profile, Layer::Root);
     let mut builder = root::Builder::new(&profile, ctx, private, None);
     builder.workspace(tighten.workspace.as_deref())?;
@@ -47,7 +48,6 @@ pub fn command(request: &ExecRequest, ctx: &Context<'_>) -> Result<Resolved, Ref
     };
     let program = builder.program(first)?;
     let env = base_environment(&builder.layout(), None);
-    let (limits, mut notes) = limits::effective(&profile.limits, &LimitsSpec::default(), tighten);
     let sections = builder.finish(&program)?;
     notes.extend(sections.notes);
     let call = Call {

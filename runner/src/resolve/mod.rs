@@ -21,10 +21,12 @@ pub(crate) use grants::{broken, unknown};
 use grants::{check_output_schema, demand, granted_profile, requirements, schema_error};
 pub use planned::planned;
 
-use crate::call::{Call, CapabilityRef, Contract, Namespaces, Note, Stdin, Stdio};
+use crate::call::{Call, CapabilityRef, Contract, Limits, Namespaces, Note, Stdin, Stdio};
 use crate::config::Config;
 use crate::host::Host;
 use crate::layer::{Layer, Need};
+use crate::limits_spec::LimitsSpec;
+use crate::patience::Patience;
 use crate::profile::Profile;
 use crate::refusal::Refusal;
 use crate::registry::Found;
@@ -78,6 +80,8 @@ pub struct Context<'a> {
     pub bin_dir: &'a Path,
     /// The caller's environment.
     pub env: &'a dyn Fn(&str) -> Option<OsString>,
+    /// Who has to know how long the call may take, as soon as that is known.
+    pub patience: Option<&'a Patience>,
 }
 
 /// A Call, and what it must not hold.
@@ -109,6 +113,7 @@ pub fn capability(found: &Found, input: &Input, tighten: &Tighten, ctx: &Context
     let (contract, tool) = (&found.capability.value, &found.tool.value);
     let name = tighten.profile.as_deref().unwrap_or(&tool.profile);
     let profile = granted_profile(Some((&contract.id, &found.root)), name, tighten.profile.is_some(), ctx)?;
+    let (limits, notes) = known_limits(&profile, &tool.limits, tighten, ctx);
     check_output_schema(found)?;
     let mut taken = input::take(input, &contract.input_schema, &found.capability.path)?;
     let private = is_on(&profile, Layer::Root);
@@ -119,7 +124,8 @@ pub fn capability(found: &Found, input: &Input, tighten: &Tighten, ctx: &Context
     let tool_dir = if private { Path::new("/tool") } else { &found.dir };
     let argv = argv::build(&tool.command, &taken.value, tool_dir)?;
     let pointers = sensitive.keys().cloned().collect();
-    let parts = Parts { input: taken.value, argv, files, sensitive: pointers, notes: taken.notes };
+    let notes = [notes, taken.notes].concat();
+    let parts = Parts { input: taken.value, argv, files, sensitive: pointers, limits, notes };
     let call = assemble(found, &profile, parts, tighten, ctx)?;
     Ok(Resolved { call, sensitive })
 }
@@ -133,12 +139,22 @@ pub fn wall_ms(found: Option<&Found>, tighten: &Tighten, ctx: &Context<'_>) -> O
     Some(limits::effective(&profile.limits, &tool, tighten).0.wall_ms)
 }
 
+/// The limits, told to whoever waits as soon as they are known.
+fn known_limits(profile: &Profile, tool: &LimitsSpec, tighten: &Tighten, ctx: &Context<'_>) -> (Limits, Vec<Note>) {
+    let (limits, notes) = limits::effective(&profile.limits, tool, tighten);
+    if let Some(patience) = ctx.patience {
+        patience.know(&limits);
+    }
+    (limits, notes)
+}
+
 /// What the request alone determines.
 struct Parts {
     input: Value,
     argv: Vec<Text>,
     files: Vec<files::FileIn>,
     sensitive: Vec<String>,
+    limits: Limits,
     notes: Vec<Note>,
 }
 
@@ -155,11 +171,9 @@ fn assemble(
     builder.workspace(tighten.workspace.as_deref())?;
     builder.files_in(&parts.files);
     let program = builder.program(&parts.argv[0])?;
-    let (limits, mut notes) = limits::effective(&profile.limits, &tool.limits, tighten);
     let env = environment(tool, (&contract.id, &found.root, &found.dir), &builder.layout(), ctx)?;
     let sections = builder.finish(&program)?;
-    notes.extend(parts.notes);
-    notes.extend(sections.notes);
+    let notes = [parts.notes, sections.notes].concat();
     let (stdin, input) = match tool.stdin {
         StdinSpec::Json => (Stdin::Json(parts.input), None),
         StdinSpec::None => (Stdin::None, Some(parts.input)),
@@ -185,7 +199,7 @@ fn assemble(
         mounts: sections.mounts,
         landlock: sections.landlock,
         seccomp: sections.seccomp,
-        limits,
+        limits: parts.limits,
         require: requirements(profile, tighten),
         min_level: tighten.min_level,
         out_dir: Text::from(sections.out_dir.as_path()),

@@ -2,7 +2,9 @@
 //! writes the file must not get more than whoever calls.
 
 use super::exec::{ExecRequest, command};
-use super::{Context, Parts, Resolved, Tighten, argv, assemble, files, granted_profile, input, is_on, limits};
+use super::{
+    Context, Parts, Resolved, Tighten, argv, assemble, files, granted_profile, input, is_on, known_limits, limits,
+};
 use crate::call::{Call, Stdin};
 use crate::layer::{Layer, Need};
 use crate::reason::Reason;
@@ -110,10 +112,11 @@ fn again(found: &Found, call: &Call, tighten: &Tighten, ctx: &Context<'_>) -> Re
     };
     input::check(&given, &contract.input_schema, &found.capability.path, &tool.files_in)?;
     let files = files::still_allowed(&call.mounts, ctx)?;
+    let (limits, notes) = known_limits(&profile, &tool.limits, tighten, ctx);
     let private = is_on(&profile, Layer::Root);
     let tool_dir = if private { Path::new("/tool") } else { &found.dir };
     let argv = argv::build(&tool.command, &given, tool_dir)?;
-    let parts = Parts { input: given, argv, files, sensitive: Vec::new(), notes: Vec::new() };
+    let parts = Parts { input: given, argv, files, sensitive: Vec::new(), limits, notes };
     assemble(found, &profile, parts, tighten, ctx)
 }
 

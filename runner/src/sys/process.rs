@@ -103,6 +103,14 @@ pub fn is_ignored(signal: i32) -> bool {
     action.sa_sigaction == libc::SIG_IGN
 }
 
+/// Gives a signal back its own course; one that is ignored stays so.
+pub fn give_back(signal: i32) {
+    if !is_ignored(signal) {
+        // SAFETY: SIG_DFL installs no handler.
+        unsafe { libc::signal(signal, libc::SIG_DFL) };
+    }
+}
+
 /// Ends this process by a signal, as if it had never been caught.
 pub fn die_by(signal: i32) {
     // SAFETY: SIG_DFL installs no handler; raise takes an integer.
