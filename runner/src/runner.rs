@@ -75,6 +75,17 @@ pub enum What {
     Planned(Vec<u8>),
 }
 
+impl What {
+    /// Lets go of the bytes that came in.
+    fn forget_input(&mut self) {
+        match self {
+            What::Capability { input, .. } => input.bytes = None,
+            What::Command { stdin, .. } => *stdin = None,
+            What::Planned(bytes) => *bytes = Vec::new(),
+        }
+    }
+}
+
 /// Everything that stays the same from call to call.
 pub struct Runner {
     /// The configuration.
@@ -160,7 +171,7 @@ impl Runner {
     pub async fn call(
         &self,
         launcher: &Launcher,
-        request: Request,
+        mut request: Request,
         events: Option<EventSink>,
         cancel: watch::Receiver<bool>,
     ) -> Envelope {
@@ -180,6 +191,8 @@ impl Runner {
             return refuse(&request.identity, request.accepted, &refusal);
         }
         let (call_id, span) = (call_id.as_str(), &span);
+        // The Call holds what it needs of it; an input may be large.
+        request.what.forget_input();
         if !request.patience.as_ref().is_none_or(Patience::prepared) {
             // Whoever watches has answered, and ends this process.
             std::future::pending::<()>().await;

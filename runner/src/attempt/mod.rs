@@ -217,9 +217,9 @@ fn unstarted(host: &Host, attempt: &Attempt<'_>, failure: StartFailure) -> Outco
     Outcome { failure: Some(failure), killed_by, layers, ..Outcome::default() }
 }
 
-async fn launch(launcher: &Launcher, host: &Host, attempt: &Attempt<'_>, prepared: Prepared) -> Outcome {
+async fn launch(launcher: &Launcher, host: &Host, attempt: &Attempt<'_>, mut prepared: Prepared) -> Outcome {
     let begun = Instant::now();
-    let (live, fds) = match pipes(attempt, &prepared) {
+    let (live, fds) = match pipes(attempt, &mut prepared) {
         Ok(made) => made,
         Err(error) => return unstarted(host, attempt, internal(error)),
     };

@@ -24,10 +24,11 @@ pub struct Ends {
 }
 
 /// Makes them.
-pub fn pipes(attempt: &Attempt<'_>, prepared: &Prepared) -> Result<(Ends, Descriptors), SysError> {
+pub fn pipes(attempt: &Attempt<'_>, prepared: &mut Prepared) -> Result<(Ends, Descriptors), SysError> {
     use nix::sys::socket::{AddressFamily, SockFlag, SockType, socketpair};
     let owner = prepared.launch.outside.map(|(id, _)| id);
-    let (stdin, feed_end) = match &prepared.input {
+    let input = prepared.input.take();
+    let (stdin, feed_end) = match &input {
         None => (open_null()?, None),
         Some(_) => {
             let (read, write) = pipe(owner)?;
@@ -55,7 +56,7 @@ pub fn pipes(attempt: &Attempt<'_>, prepared: &Prepared) -> Result<(Ends, Descri
     let ends = Ends {
         report,
         lifeline,
-        feed: Feed::new(feed_end, prepared.input.clone().unwrap_or_default())?,
+        feed: Feed::new(feed_end, input.unwrap_or_default())?,
         stdout: Tap::new(stdout_end, limits.stdout, 0)?.showing(items),
         stderr: Tap::new(stderr_end, limits.stderr - half, half)?,
     };

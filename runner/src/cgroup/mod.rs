@@ -271,20 +271,18 @@ fn cause(error: &cgroups_rs::fs::error::Error) -> String {
     error.source().map_or_else(|| error.to_string(), ToString::to_string)
 }
 
-/// Begins, on a thread of its own, the wait that the call's entry into its control group would otherwise begin: on v1 the
-/// first move of a process in some 20 ms waits until every processor has passed a quiet point (5 to 14 ms), and one that
-/// follows it does not. This process moves to where it is; nobody waits for that.
+/// Begins the wait that the call's entry into its control group would otherwise begin: on v1 the first move of a process
+/// in some 20 ms waits until every processor has passed a quiet point (5 to 14 ms), and one that follows it does not.
+/// This process moves to where it is; call it from a thread that nobody waits for.
 pub fn warm_up() {
     if !nix::unistd::geteuid().is_root() {
         return;
     }
-    let _ = std::thread::Builder::new().stack_size(64 * 1024).spawn(|| {
-        if let Ok(Place::V1(controllers)) = Place::find()
-            && let Some(controller) = controllers.first()
-        {
-            let _ = fs::write(controller.base.join("cgroup.procs"), "0");
-        }
-    });
+    if let Ok(Place::V1(controllers)) = Place::find()
+        && let Some(controller) = controllers.first()
+    {
+        let _ = fs::write(controller.base.join("cgroup.procs"), "0");
+    }
 }
 
 /// Removes groups that a killed runner left behind: those of toolcell that nobody holds and that are older than a

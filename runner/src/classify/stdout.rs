@@ -82,9 +82,10 @@ pub(super) fn keeps_schema(call: &Call, output: &RawValue) -> Result<(), Fault> 
         Fault::new(Reason::InvalidContract, format!("output_schema cannot be used: {error}"))
             .hint("mend the output_schema in capability.json")
     })?;
-    let value: Value = serde_json::from_str(output.get()).map_err(|error| {
-        Fault::new(Reason::InvalidOutput, format!("standard output cannot be checked: {error}"))
-            .hint("print JSON that is nested less deeply")
+    let value = json::value(output.get().as_bytes()).map_err(|error| {
+        Fault::new(Reason::InvalidOutput, format!("standard output cannot be checked: {}", error.message))
+            .hint("leave large data as a file in TOOLCELL_OUT, and print what sums it up")
+            .details(json!({"offset": error.offset}))
     })?;
     match validator.violations(&value).as_slice() {
         [] => Ok(()),

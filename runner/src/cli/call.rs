@@ -2,7 +2,8 @@
 
 use super::args::{AnswerArgs, Common, Exec, ExecStdout, IdentityArgs, LimitArgs, Plan, Record, Run};
 use super::input::{Waiting, input, read};
-use super::{print, runner, say, watchdog};
+use super::watchdog::{self, Watched};
+use super::{print, runner, say};
 use crate::call::StdoutKind;
 use crate::cell::client::{Launcher, Seed};
 use crate::envelope::Envelope;
@@ -120,7 +121,8 @@ impl Order {
         seed: Option<Seed>,
     ) -> u8 {
         let pretty = self.answer.pretty;
-        watchdog::watch(self.identity.clone(), self.accepted, self.patience.clone(), pretty);
+        let (identity, accepted, patience) = (self.identity.clone(), self.accepted, self.patience.clone());
+        watchdog::watch(Watched { identity, accepted, patience, pretty });
         let (envelope, signal) = match self.prepare(common, seed) {
             Ok((ready, runtime, printer)) => {
                 let done = runtime.block_on(self.make(ready, what, gather));

@@ -25,7 +25,7 @@ use std::time::Instant;
 
 /// What can begin before the command line is understood; after the launcher has been forked, since it starts a thread.
 pub fn begin() {
-    crate::cgroup::warm_up();
+    watchdog::start(crate::cgroup::warm_up);
 }
 
 /// Runs the command line and returns the exit code.

@@ -13,12 +13,16 @@ mod token;
 pub(crate) use pointer::type_in_words;
 pub use pointer::{PointerError, pointer_get, pointer_parse, pointer_set};
 
+use scan::Bounds;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::ops::Range;
 
 /// The deepest nesting that is read. serde_json refuses the next level.
 pub const MAX_DEPTH: usize = 127;
+
+/// The most values that are built. In memory a value takes some 70 bytes beyond its text, however short that is.
+pub const MAX_VALUES: usize = 1 << 20;
 
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
@@ -62,6 +66,8 @@ pub enum JsonErrorKind {
     ReservedKey,
     /// Deeper than [`MAX_DEPTH`].
     TooDeep,
+    /// More than [`MAX_VALUES`].
+    TooMany,
     /// An escaped surrogate without its other half.
     LoneSurrogate,
     /// A control character inside a string.
@@ -92,16 +98,20 @@ pub fn has_bom(bytes: &[u8]) -> bool {
 
 /// Checks that `bytes` are exactly one JSON value. Exactly one byte-order mark is dropped and reported.
 pub fn check(bytes: &[u8]) -> Result<Checked, JsonError> {
+    check_within(bytes, Bounds { depth: MAX_DEPTH, values: usize::MAX })
+}
+
+fn check_within(bytes: &[u8], bounds: Bounds) -> Result<Checked, JsonError> {
     let text = utf8(bytes)?;
     let bom = has_bom(bytes);
     let start = if bom { BOM.len() } else { 0 };
-    let body = scan::document(text, start..text.len(), MAX_DEPTH)?;
+    let body = scan::document(text, start..text.len(), bounds)?;
     Ok(Checked { bom, body })
 }
 
-/// Reads exactly one value; numbers and key order stay as they were written.
+/// Reads exactly one value of [`MAX_VALUES`] at most; numbers and key order stay as they were written.
 pub fn value(bytes: &[u8]) -> Result<Value, JsonError> {
-    let checked = check(bytes)?;
+    let checked = check_within(bytes, Bounds { depth: MAX_DEPTH, values: MAX_VALUES })?;
     let start = checked.body.start;
     serde_json::from_slice(&bytes[checked.body])
         .map_err(|error| JsonError::new(start, JsonErrorKind::Syntax, error.to_string()))
@@ -117,6 +127,8 @@ pub fn raw(bytes: &[u8]) -> Result<Box<RawValue>, JsonError> {
 pub fn lines(bytes: &[u8]) -> Result<Box<RawValue>, JsonError> {
     let text = utf8(bytes)?;
     let mut at = if has_bom(bytes) { BOM.len() } else { 0 };
+    // The array around the lines is a level too.
+    let bounds = Bounds { depth: MAX_DEPTH - 1, values: usize::MAX };
     let mut array = String::with_capacity(text.len() + 2);
     array.push('[');
     for line in text[at..].split_inclusive('\n') {
@@ -128,8 +140,7 @@ pub fn lines(bytes: &[u8]) -> Result<Box<RawValue>, JsonError> {
         if array.len() > 1 {
             array.push(',');
         }
-        // The array around the lines is a level too.
-        array.push_str(&text[scan::document(text, range, MAX_DEPTH - 1)?]);
+        array.push_str(&text[scan::document(text, range, bounds)?]);
     }
     array.push(']');
     raw_from(array)

@@ -12,8 +12,8 @@ const RESERVED: [&str; 2] = ["$serde_json::private::Number", "$serde_json::priva
 const SNIPPET: usize = 24;
 
 /// Checks that `text[range]` is one value; where it stands.
-pub(super) fn document(text: &str, range: Range<usize>, max_depth: usize) -> Result<Range<usize>, JsonError> {
-    let mut scanner = Scanner { text, at: range.start, end: range.end, root: 0, max_depth, stack: Vec::new() };
+pub(super) fn document(text: &str, range: Range<usize>, bounds: Bounds) -> Result<Range<usize>, JsonError> {
+    let mut scanner = Scanner { text, at: range.start, end: range.end, root: 0, bounds, values: 0, stack: Vec::new() };
     scanner.white();
     if scanner.at == scanner.end {
         return Err(JsonError::new(scanner.at, Kind::Empty, "the text is empty").hint("write one JSON value"));
@@ -28,6 +28,13 @@ pub(super) fn document(text: &str, range: Range<usize>, max_depth: usize) -> Res
             .hint("write one JSON value and nothing after it"));
     }
     Ok(body)
+}
+
+/// How much a document may hold.
+#[derive(Clone, Copy)]
+pub(super) struct Bounds {
+    pub(super) depth: usize,
+    pub(super) values: usize,
 }
 
 /// An open container.
@@ -50,7 +57,8 @@ pub(super) struct Scanner<'a> {
     pub(super) at: usize,
     pub(super) end: usize,
     root: usize,
-    max_depth: usize,
+    bounds: Bounds,
+    values: usize,
     stack: Vec<Frame<'a>>,
 }
 
@@ -95,7 +103,7 @@ impl<'a> Scanner<'a> {
     }
 
     fn open(&mut self, frame: Frame<'a>, next: Next) -> Result<Next, JsonError> {
-        if self.stack.len() >= self.max_depth {
+        if self.stack.len() >= self.bounds.depth {
             let message = format!("nested deeper than {MAX_DEPTH} at byte {}", self.at);
             return Err(JsonError::new(self.at, Kind::TooDeep, message).hint("flatten the document"));
         }
@@ -105,6 +113,11 @@ impl<'a> Scanner<'a> {
     }
 
     fn value(&mut self) -> Result<Next, JsonError> {
+        self.values += 1;
+        if self.values > self.bounds.values {
+            let fact = format!("more than {} values in one document", self.bounds.values);
+            return Err(JsonError::new(self.at, Kind::TooMany, fact).hint("pass large data as a file"));
+        }
         match self.peek() {
             Some(b'{') => self.open(Frame::Object { keys: Keys::default(), key: Cow::Borrowed("") }, Next::KeyOrEnd),
             Some(b'[') => self.open(Frame::Array { index: 0 }, Next::ItemOrEnd),

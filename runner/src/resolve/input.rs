@@ -55,6 +55,11 @@ pub fn check(value: &Value, schema: &Value, contract: &Path, given_away: &[Strin
 }
 
 fn not_json(error: json::JsonError) -> Refusal {
+    if error.kind == json::JsonErrorKind::TooMany {
+        return Refusal::new(Reason::Usage, format!("the input holds {}", error.message))
+            .hint("pass large data as a file the tool is given")
+            .with_details(json!({"offset": error.offset}));
+    }
     let refusal = Refusal::new(
         Reason::InvalidInputJson,
         format!("the input is not one JSON value: {} (at byte {})", error.message, error.offset),
