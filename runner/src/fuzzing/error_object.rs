@@ -27,7 +27,10 @@ pub fn error_object(data: &[u8]) {
         let beside = body.as_ref().map(|body| if said.is_some() { &body["output"] } else { body });
         assert_eq!(serde_json::from_str::<Value>(output.get()).ok().as_ref(), beside);
     }
-    written_again(*code, declared, stdout, &verdict);
+    // serde would fill the document, or the object in it, from an array too; classify does not.
+    if said.is_some() {
+        written_again(*code, declared, stdout, &verdict);
+    }
 }
 
 fn judged(code: u8, declared: Option<Status>, stdout: &[u8]) -> Verdict {
