@@ -27,6 +27,9 @@ pub mod event;
 mod execution;
 pub mod exit_code;
 pub mod file_error;
+#[doc(hidden)]
+#[cfg(any(test, fuzzing))]
+pub mod fuzzing;
 pub mod host;
 pub mod human;
 pub mod identity;
@@ -49,7 +52,7 @@ mod start_failure;
 pub mod streams;
 mod supervise;
 mod sys;
-#[cfg(test)]
+#[cfg(any(test, fuzzing))]
 mod test_dir;
 pub mod text;
 pub mod tool;

@@ -1,6 +1,5 @@
 //! A folder for one test, removed at its end.
 
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -20,6 +19,7 @@ impl TestDir {
     }
 
     /// Writes a file, with the folders above it; mode 0644 whatever the umask.
+    #[cfg(test)]
     pub(crate) fn write(&self, name: &str, text: &str) -> PathBuf {
         let path = self.0.join(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -28,7 +28,9 @@ impl TestDir {
         path
     }
 
+    #[cfg(test)]
     pub(crate) fn mode(&self, name: &str, mode: u32) {
+        use std::os::unix::fs::PermissionsExt as _;
         std::fs::set_permissions(self.0.join(name), std::fs::Permissions::from_mode(mode)).unwrap();
     }
 }

@@ -93,7 +93,7 @@ fn no_file_tells_of_the_machine_it_was_written_on() {
         concat!("npm", "js.com"),
     ];
     let mut found = Vec::new();
-    for path in files().into_iter().filter(|path| path != Path::new("Cargo.lock")) {
+    for path in files().into_iter().filter(|path| !path.ends_with("Cargo.lock")) {
         let text = read(&path);
         let lines = text.lines().enumerate();
         let bad = lines.filter(|(_, line)| places.iter().any(|place| line.contains(place)));

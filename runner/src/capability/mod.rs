@@ -157,7 +157,7 @@ pub struct Example {
     /// The input.
     pub input: Value,
     /// What it gives; absent: not fixed.
-    #[serde(default, deserialize_with = "rules::present")]
+    #[serde(default, deserialize_with = "rules::present", skip_serializing_if = "Option::is_none")]
     pub output: Option<Value>,
 }
 

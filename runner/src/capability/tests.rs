@@ -86,3 +86,12 @@ fn the_lists_of_known_fields_are_the_types_fields() {
     let unknown = unknown_fields(&serde_json::to_vec(&full).unwrap());
     assert_eq!(unknown, ["/x~1y", "/cost/per_year", "/examples/0/note"]);
 }
+
+#[test]
+fn an_example_without_an_output_is_written_without_one() {
+    let example = |text: &str| serde_json::from_str::<Example>(text).unwrap();
+    let written = |one: &Example| serde_json::to_string(one).unwrap();
+    for text in ["{\"input\":{}}", "{\"input\":{},\"output\":null}", "{\"input\":1,\"output\":2}"] {
+        assert_eq!(written(&example(text)), text);
+    }
+}

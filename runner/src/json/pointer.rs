@@ -124,6 +124,7 @@ pub(crate) fn type_in_words(value: &Value) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
     use serde_json::json;
 
     fn set(mut value: Value, pointer: &str) -> Result<Value, String> {
@@ -162,5 +163,49 @@ mod tests {
             "`/2` names no place of the array at ``, which has 1 items; `-` appends"
         );
         assert_eq!(set(json!({}), &"/a".repeat(200)).unwrap_err(), "the pointer has 200 levels; the most is 127");
+    }
+
+    fn names() -> impl Strategy<Value = Vec<String>> {
+        prop::collection::vec(prop_oneof![any::<String>(), "[~/01a-]{0,4}", "[0-9]{1,3}"], 0..6)
+    }
+
+    fn written(names: &[String]) -> String {
+        names.iter().map(|name| format!("/{}", crate::file_error::escape(name))).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn names_are_written_and_read_again(names in names()) {
+            prop_assert_eq!(pointer_parse(&written(&names)).unwrap(), names);
+        }
+
+        #[test]
+        fn what_was_set_is_found(names in names(), start in prop_oneof![Just(json!({})), Just(json!([1, {"a": [2]}]))]) {
+            let (pointer, mut value) = (written(&names), start.clone());
+            match pointer_set(&mut value, &pointer, json!("new")) {
+                Ok(()) => {
+                    // `-` appends, and names nothing afterwards.
+                    let appended = names.first().is_some_and(|name| name == "-") && start.is_array();
+                    if !appended && !pointer.contains("/1/a/-") {
+                        prop_assert_eq!(pointer_get(&value, &pointer), Some(&json!("new")));
+                    }
+                }
+                Err(error) => prop_assert!(!error.to_string().is_empty() && names.len() <= MAX_DEPTH),
+            }
+        }
+
+        #[test]
+        fn pointers_are_followed_as_serde_json_follows_them(pointer in "(/[ab01~-]{0,3}){0,4}|[/a~01]{0,6}") {
+            let value = json!({"a": [[0, 1], {"b": 2, "~": 3, "/": 4, "": 5}], "0": {"01": 6}, "": {"": 7}, "a~": 8});
+            match pointer_parse(&pointer) {
+                Ok(_) => prop_assert_eq!(pointer_get(&value, &pointer), value.pointer(&pointer)),
+                Err(_) => prop_assert_eq!(pointer_get(&value, &pointer), None),
+            }
+        }
+
+        #[test]
+        fn no_pointer_panics(pointer in any::<String>()) {
+            let _ = (pointer_parse(&pointer), pointer_get(&json!([{}]), &pointer), set(json!([{}]), &pointer));
+        }
     }
 }

@@ -121,7 +121,7 @@ fn chain(name: &str, user_dir: Option<&Path>) -> Result<Vec<Link>, FileError> {
             let fact = format!("profiles extend each other in a circle: {}", way.join(" -> "));
             return Err(blame(FileError::new("", fact)).hint("let one of them extend a built-in profile instead"));
         }
-        check_name(&name).map_err(|fact| blame(FileError::new(place(user_dir), fact)))?;
+        check_name(&name).map_err(|fact| blame(FileError::new(place(user_dir), fact).hint(NAME_HINT)))?;
         let (file, text, builtin) = source(&name, user_dir)?.ok_or_else(|| blame(unknown(&name, user_dir)))?;
         let raw: ProfileFile = from_toml(&text, &file)?;
         if raw.extends.is_none() && !builtin {
@@ -157,12 +157,14 @@ fn unknown(name: &str, user_dir: Option<&Path>) -> FileError {
     FileError::new(place(user_dir), fact).hint(hint)
 }
 
+const NAME_HINT: &str = "a name may hold letters, digits, `-`, `_` and single dots";
+
 /// A name becomes a file's name, so it may not lead anywhere else.
 fn check_name(name: &str) -> Result<(), String> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     if name.is_empty() || name.len() > 100 || name.starts_with('.') || name.contains("..") || !name.chars().all(plain) {
         let shown: String = name.chars().take(100).collect();
-        return Err(format!("`{shown}` is no profile name; it may hold letters, digits, `-`, `_` and single dots"));
+        return Err(format!("`{shown}` is no profile name"));
     }
     Ok(())
 }

@@ -84,12 +84,13 @@ fn an_unknown_name_lists_the_known_ones() {
 fn a_name_may_not_lead_elsewhere() {
     for name in ["../x", "a/b", "..", "", ".x", "a..b", "/etc/x", "a\0b"] {
         let error = load(name, Some(Path::new("/tmp"))).unwrap_err();
-        let want = format!("`{name}` is no profile name; it may hold letters, digits, `-`, `_` and single dots");
-        assert_eq!(error.message, want);
+        assert_eq!(error.message, format!("`{name}` is no profile name"));
+        assert_eq!(error.hint.unwrap(), "a name may hold letters, digits, `-`, `_` and single dots");
     }
     let dir = folder(&[("a", "extends = \"../b\"")]);
     let error = load("a", Some(dir.path())).unwrap_err();
-    assert_eq!((error.file, error.pointer.as_deref()), (dir.path().join("a.toml"), Some("/extends")));
+    assert_eq!((&error.file, error.pointer.as_deref()), (&dir.path().join("a.toml"), Some("/extends")));
+    assert!(error.hint.is_some_and(|hint| hint.contains("single dots")));
 }
 
 #[test]

@@ -55,7 +55,8 @@ impl Out<'_> {
             let relative = program && text.contains('/') && !text.starts_with('/');
             relative.then_some(text)
         });
-        self.after_dashes |= text == "--";
+        // A program of that name ends no options.
+        self.after_dashes |= text == "--" && !program;
         self.argv.push(match below {
             Some(rest) => Text::from(self.tool_dir.join(rest).as_path()),
             None => Text::from(text),
@@ -201,6 +202,7 @@ mod tests {
         assert!(plain.message.contains("/v begins with `-`"));
         assert!(argv(&[lit("x"), Element::Group(vec![one("/v")])], &json!({"v": "-e"})).is_err());
         assert!(argv(&[lit("x"), one("/v")], &json!({"v": -1})).is_err());
+        assert!(argv(&[lit("--"), one("/v")], &json!({"v": "-e"})).is_err(), "the program's name ends no options");
     }
 
     #[test]

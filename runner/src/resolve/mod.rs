@@ -15,6 +15,8 @@ mod program;
 mod rights;
 mod root;
 
+#[cfg(any(test, fuzzing))]
+pub(crate) use argv::build as argv_build;
 use environment::{base_environment, environment, secrets};
 pub use exec::{ExecRequest, command};
 pub(crate) use grants::{broken, unknown};

@@ -1,115 +1,14 @@
 //! What holds for any outcome at all.
 
+use crate::arbitrary::{outcome, some_call};
 use crate::support::*;
-use proptest::collection::{btree_map, vec};
-use proptest::option::of;
 use proptest::prelude::*;
-use toolcell::call::{Call, ExitMeaning, StdoutKind};
+use toolcell::call::Call;
 use toolcell::classify::classify;
+use toolcell::envelope::WarningCode;
 use toolcell::exit_code::exit_code;
-use toolcell::layer::{Layer, LayerReport};
-use toolcell::outcome::{End, Events, KillCause, Outcome, StartFailure, StartFailureKind, Usage};
+use toolcell::outcome::{End, KillCause, Outcome, StartFailureKind};
 use toolcell_tool::Status;
-
-fn end() -> impl Strategy<Value = End> {
-    let codes = prop_oneof![Just(0), 60..80_u8, any::<u8>()];
-    prop_oneof![codes.prop_map(End::Exited), any::<i32>().prop_map(End::Signaled), (0..65).prop_map(End::Signaled)]
-}
-
-fn kill() -> impl Strategy<Value = KillCause> {
-    prop_oneof![
-        Just(KillCause::Deadline),
-        Just(KillCause::Memory),
-        Just(KillCause::OutputLimit),
-        Just(KillCause::Cancelled)
-    ]
-}
-
-fn status() -> impl Strategy<Value = Status> {
-    (0..Status::ALL.len()).prop_map(|place| Status::ALL[place])
-}
-
-fn failure() -> impl Strategy<Value = StartFailure> {
-    use StartFailureKind::{Ended, Internal, Program, Sandbox, Secret};
-    let kind = prop_oneof![Just(Program), Just(Sandbox), Just(Secret), Just(Internal), Just(Ended)];
-    (kind, any::<String>(), of(any::<String>())).prop_map(|(kind, text, hint)| StartFailure {
-        kind,
-        step: text.clone(),
-        errno: hint.clone(),
-        object: text.clone(),
-        message: text,
-        hint,
-    })
-}
-
-/// Bytes, words that matter to the verdict, and error objects.
-fn stdout() -> impl Strategy<Value = Vec<u8>> {
-    let object = (of(status()), of("[a-zA-Z_]{0,70}"), of(any::<bool>()), of(any::<u64>()), of("[0-9]|\\{\\}"))
-        .prop_map(|(status, reason, retryable, after, output)| {
-            let error = serde_json::json!({
-                "status": status, "reason": reason, "retryable": retryable, "retry_after_ms": after,
-            });
-            let output = output.map(|output| format!(",\"output\":{output}")).unwrap_or_default();
-            format!("{{\"error\":{error}{output}}}").into_bytes()
-        });
-    let words = prop_oneof![Just(""), Just("{\"n\":1}"), Just("[]"), Just("\u{feff}1"), Just("{\"error\":\"x\"}")];
-    prop_oneof![vec(any::<u8>(), 0..64), words.prop_map(|text| text.as_bytes().to_vec()), object]
-}
-
-fn report() -> impl Strategy<Value = LayerReport> {
-    prop_oneof![
-        Just(LayerReport::enforced()),
-        Just(LayerReport::off()),
-        Just(LayerReport::missing("m")),
-        Just(LayerReport::degraded("d"))
-    ]
-}
-
-prop_compose! {
-    fn outcome()(
-        failure in of(failure()),
-        started in prop::bool::weighted(0.9),
-        end in of(end()),
-        killed_by in prop_oneof![Just(None), of(kill())],
-        flags in any::<[bool; 6]>(),
-        secret in prop::bool::weighted(0.1),
-        stdout in stdout(),
-        counts in any::<[Option<u64>; 5]>(),
-        leaked in any::<u32>(),
-        layers in btree_map((0..16_usize).prop_map(|place| Layer::ALL[place]), report(), 0..4),
-    ) -> Outcome {
-        let [escalated, closed, unreaped, tmp_full, cut, stderr_cut] = flags;
-        let [oom_kills, pids_limit_hits, throttled_ms, wall_ms, memory_peak_bytes] = counts;
-        let mut outcome = Outcome {
-            failure: failure.filter(|_| !started),
-            end, killed_by, escalated, unreaped, layers,
-            stdout: bytes(stdout),
-            stdin_closed_early: closed,
-            secret_in_output: secret,
-            leaked_processes: leaked,
-            usage: Usage { wall_ms, memory_peak_bytes, ..Usage::default() },
-            events: Events { oom_kills: oom_kills.filter(|kills| kills % 4 == 0), pids_limit_hits, throttled_ms, tmp_full },
-            ..Outcome::default()
-        };
-        outcome.stdout.truncated = cut && escalated;
-        outcome.stderr.truncated = stderr_cut;
-        outcome
-    }
-}
-
-prop_compose! {
-    fn some_call()(
-        codes in btree_map(prop_oneof![Just(1_u8), any::<u8>()], (status(), of("[a-z_]{1,9}"), any::<bool>()), 0..40),
-        kind in prop_oneof![Just(StdoutKind::Json), Just(StdoutKind::Jsonl), Just(StdoutKind::Text)],
-        schema in any::<bool>(),
-    ) -> Call {
-        let mut call = if schema { typed() } else { call() };
-        call.stdio.stdout = kind;
-        let meaning = |(status, reason, retryable)| ExitMeaning { status, reason, retryable };
-        call.contract.exit_codes = codes.into_iter().map(|(code, what)| (code, meaning(what))).collect();
-        call
-    }
-}
 
 /// Whether tool.toml, the tool crate's table or (where both are silent) an error object stands for this status.
 fn spoken_for(status: Status, call: &Call, outcome: &Outcome) -> bool {
@@ -133,8 +32,10 @@ proptest! {
         let ok = verdict.status == Status::Ok;
         prop_assert_eq!(verdict.error.is_none(), ok);
         if ok {
-            let exited = matches!(outcome.end, Some(End::Exited(_)));
-            prop_assert!(exited && outcome.failure.is_none() && outcome.killed_by.is_none());
+            let Some(End::Exited(code)) = outcome.end else { return Err(TestCaseError::fail("ok without an exit")) };
+            let declared = call.contract.exit_codes.get(&code).map(|meaning| meaning.status);
+            prop_assert!(code == 0 || declared == Some(Status::Ok));
+            prop_assert!(outcome.failure.is_none() && outcome.killed_by.is_none());
             prop_assert!(!outcome.secret_in_output && !outcome.stdout.truncated);
             prop_assert!(verdict.output.is_some());
             prop_assert!(outcome.events.oom_kills.unwrap_or(0) == 0);
@@ -167,5 +68,73 @@ proptest! {
         let second = classify(&call, &loud);
         prop_assert_eq!(line(&first), line(&classify(&call, &outcome)));
         prop_assert_eq!(line(&first), line(&second));
+    }
+
+    #[test]
+    fn what_was_seen_outranks_what_the_tool_says(call in some_call(), outcome in outcome()) {
+        let verdict = classify(&call, &outcome);
+        let reason = verdict.error.as_ref().map(|error| error.reason.as_str());
+        if let Some(expected) = seen(&outcome) {
+            prop_assert_eq!(reason, Some(expected));
+            prop_assert!(verdict.output.is_none());
+            // Other words of the tool cannot change it.
+            let mut silent = outcome.clone();
+            silent.stdout.kept = Vec::new().into();
+            prop_assert_eq!(classify(&call, &silent).error.map(|error| error.reason), Some(expected.to_owned()));
+        } else {
+            let reserved = ["cancelled", "timeout", "out_of_memory", "output_limit", "secret_in_output", "crashed"];
+            let declared = outcome.end.and_then(code).and_then(|code| call.contract.exit_codes.get(&code));
+            let own = declared.and_then(|meaning| meaning.reason.as_deref());
+            let said = reason.is_some_and(|reason| outcome.stdout.kept.lossy().contains(reason));
+            prop_assert!(!reason.is_some_and(|reason| reserved.contains(&reason)) || said || own == reason);
+        }
+    }
+
+    #[test]
+    fn no_warning_comes_twice(call in some_call(), outcome in outcome()) {
+        // One for each layer, one for each of two contradictions.
+        let several = [WarningCode::LayerDegraded, WarningCode::ClassConflict];
+        let warnings = classify(&call, &outcome).warnings;
+        for (place, warning) in warnings.iter().enumerate() {
+            prop_assert!(!warning.message.is_empty() && warning.details.is_object(), "{:?}", warning);
+            let again = |other: &&_| warning == *other || (warning.code == other.code && !several.contains(&warning.code));
+            prop_assert!(!warnings[..place].iter().any(|other| again(&other)), "{:?}", warning);
+        }
+    }
+}
+
+fn code(end: End) -> Option<u8> {
+    match end {
+        End::Exited(code) => Some(code),
+        End::Signaled(_) => None,
+    }
+}
+
+/// The reason by what toolcell itself did or saw, in the order of docs/exit-codes.md; none where the exit decides.
+fn seen(outcome: &Outcome) -> Option<&'static str> {
+    let starved = outcome.killed_by == Some(KillCause::Memory) || outcome.events.oom_kills.unwrap_or(0) > 0;
+    if let Some(failure) = &outcome.failure {
+        return Some(match (failure.kind, outcome.killed_by) {
+            (StartFailureKind::Ended, Some(KillCause::Cancelled)) => "cancelled",
+            (StartFailureKind::Ended, Some(KillCause::Deadline)) => "timeout",
+            _ if starved => "out_of_memory",
+            (StartFailureKind::Program, _) => "start_failed",
+            (StartFailureKind::Sandbox, _) => "sandbox_unavailable",
+            (StartFailureKind::Secret, _) => "secret_missing",
+            (StartFailureKind::Internal | StartFailureKind::Ended, _) => "internal",
+        });
+    }
+    match (outcome.killed_by, outcome.end) {
+        _ if outcome.secret_in_output => Some("secret_in_output"),
+        (Some(KillCause::Cancelled), _) => Some("cancelled"),
+        _ if starved => Some("out_of_memory"),
+        (Some(KillCause::Deadline), _) => Some("timeout"),
+        (Some(KillCause::OutputLimit), _) => Some("output_limit"),
+        _ if outcome.stdout.truncated => Some("output_limit"),
+        (_, None) => Some("internal"),
+        (_, Some(End::Signaled(libc::SIGSYS))) => Some("sandbox_violation"),
+        (_, Some(End::Signaled(libc::SIGXFSZ))) => Some("file_size_limit"),
+        (_, Some(End::Signaled(_))) => Some("crashed"),
+        (_, Some(End::Exited(_))) => None,
     }
 }

@@ -1,5 +1,6 @@
 //! The verdict: its whole table, its messages, and what holds for any outcome at all.
 
+mod arbitrary;
 mod exits;
 mod invariants;
 mod messages;

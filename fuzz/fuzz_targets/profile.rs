@@ -1,0 +1,4 @@
+//! The target `profile` of docs/fuzzing.md.
+
+#![no_main]
+libfuzzer_sys::fuzz_target!(|data: &[u8]| toolcell::fuzzing::profile(data));

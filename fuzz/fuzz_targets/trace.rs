@@ -1,0 +1,4 @@
+//! The target `trace` of docs/fuzzing.md.
+
+#![no_main]
+libfuzzer_sys::fuzz_target!(|data: &[u8]| toolcell::fuzzing::trace(data));
