@@ -12,7 +12,7 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use tokio::io::unix::AsyncFd;
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, MutexGuard};
 
 /// A launcher that has been started, before there is a runtime to talk to it from.
 pub struct Seed {
@@ -120,19 +120,33 @@ impl Launcher {
         let _ = nix::sys::signal::kill(self.pid, nix::sys::signal::Signal::SIGKILL);
     }
 
+    /// Waits for the launcher to be free. Who stops waiting here has taken nothing from anyone.
+    ///
+    /// # Errors
+    /// [`Step::Receive`] when the launcher itself is gone.
+    pub async fn turn(&self) -> Result<Turn<'_>, StageError> {
+        let gone = || StageError::new(Step::Receive, SysError::new("sendmsg", "launcher", Errno::EPIPE));
+        Ok(Turn { socket: self.socket.as_ref().ok_or_else(gone)?.lock().await })
+    }
+}
+
+/// The right to the next launch.
+pub struct Turn<'a> {
+    socket: MutexGuard<'a, AsyncFd<OwnedFd>>,
+}
+
+impl Turn<'_> {
     /// Launches a call; returns init's pidfd. A caller that stops waiting for the answer has to [`Launcher::kill`],
     /// or the next one would be given it.
     ///
     /// # Errors
     /// The step that failed; [`Step::Receive`] when the launcher itself is gone.
-    pub async fn launch(&self, launch: &Launch, fds: Descriptors) -> Result<OwnedFd, StageError> {
+    pub async fn launch(self, launch: &Launch, fds: Descriptors) -> Result<OwnedFd, StageError> {
         let at = StageError::at(Step::Receive);
         let spec = memory_file("launch", &serde_json::to_vec(launch).unwrap_or_default()).map_err(&at)?;
-        let gone = || at(SysError::new("sendmsg", "launcher", Errno::EPIPE));
-        let socket = self.socket.as_ref().ok_or_else(gone)?.lock().await;
-        send(&socket, &spec, &fds).await.map_err(&at)?;
+        send(&self.socket, &spec, &fds).await.map_err(&at)?;
         drop((spec, fds));
-        receive(&socket).await.map_err(&at)?
+        receive(&self.socket).await.map_err(&at)?
     }
 }
 

@@ -19,6 +19,9 @@ use std::ops::Range;
 
 /// The deepest nesting that is read. serde_json refuses the next level.
 pub const MAX_DEPTH: usize = 127;
+/// The deepest nesting of what goes into an envelope, which is a level itself: whoever reads the envelope by the same
+/// rule has to be able to.
+pub const MAX_INNER_DEPTH: usize = MAX_DEPTH - 1;
 
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
@@ -60,7 +63,7 @@ pub enum JsonErrorKind {
     DuplicateKey,
     /// A key that serde_json keeps for itself.
     ReservedKey,
-    /// Deeper than [`MAX_DEPTH`].
+    /// Deeper than [`MAX_DEPTH`], or [`MAX_INNER_DEPTH`].
     TooDeep,
     /// An escaped surrogate without its other half.
     LoneSurrogate,
@@ -92,10 +95,14 @@ pub fn has_bom(bytes: &[u8]) -> bool {
 
 /// Checks that `bytes` are exactly one JSON value. Exactly one byte-order mark is dropped and reported.
 pub fn check(bytes: &[u8]) -> Result<Checked, JsonError> {
+    check_to(bytes, MAX_DEPTH)
+}
+
+fn check_to(bytes: &[u8], max_depth: usize) -> Result<Checked, JsonError> {
     let text = utf8(bytes)?;
     let bom = has_bom(bytes);
     let start = if bom { BOM.len() } else { 0 };
-    let body = scan::document(text, start..text.len(), MAX_DEPTH)?;
+    let body = scan::document(text, start..text.len(), max_depth)?;
     Ok(Checked { bom, body })
 }
 
@@ -107,9 +114,9 @@ pub fn value(bytes: &[u8]) -> Result<Value, JsonError> {
         .map_err(|error| JsonError::new(start, JsonErrorKind::Syntax, error.to_string()))
 }
 
-/// Exactly one value, its text untouched but for a byte-order mark and outer white space.
+/// Exactly one value that goes into an envelope, its text untouched but for a byte-order mark and outer white space.
 pub fn raw(bytes: &[u8]) -> Result<Box<RawValue>, JsonError> {
-    let checked = check(bytes)?;
+    let checked = check_to(bytes, MAX_INNER_DEPTH)?;
     raw_from(utf8(&bytes[checked.body])?.to_owned())
 }
 
@@ -129,7 +136,7 @@ pub fn lines(bytes: &[u8]) -> Result<Box<RawValue>, JsonError> {
             array.push(',');
         }
         // The array around the lines is a level too.
-        array.push_str(&text[scan::document(text, range, MAX_DEPTH - 1)?]);
+        array.push_str(&text[scan::document(text, range, MAX_INNER_DEPTH - 1)?]);
     }
     array.push(']');
     raw_from(array)

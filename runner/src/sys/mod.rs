@@ -10,7 +10,7 @@ pub use bytes::{environment_wipe, raise_loopback, watch};
 pub use mount::{detached_tree, move_mount, tree_attributes};
 pub use process::{
     Forked, Reaped, adopt, adopt_signals, cap_drop, cap_drop_all, cloexec_from, clone_into, die_by, exec, exit_now,
-    fork, install_filter, is_ignored, keep_only, landlock_abi, nonblocking, pidfd_kill, reap, reap_pidfd,
+    fork, install_filter, is_ignored, keep_only, landlock_abi, nonblocking, pidfd_kill, reap, reap_an_init, reap_pidfd,
     reset_signals,
 };
 
