@@ -26,7 +26,7 @@ pub async fn start(
 ) -> Result<OwnedFd, StartFailure> {
     let turn = tokio::select! {
         biased;
-        turn = launcher.turn() => turn.map_err(|error| from_stage(&error))?,
+        turn = launcher.turn() => turn,
         () = over(attempt, Duration::ZERO, Duration::ZERO) => return Err(ended()),
     };
     let grace = Duration::from_millis(attempt.call.limits.grace_ms);
