@@ -246,13 +246,24 @@ fn note(seen: &mut Seen, message: Report, fd: Option<OwnedFd>) {
         }
         Report::ToolEnded(end) => seen.end = Some(end),
         Report::Ended(ending) => {
-            if ending.last_resort && seen.end.is_none() {
-                seen.killed_by.get_or_insert(KillCause::Deadline);
+            seen.end.get_or_insert(ending.end);
+            if ending.overdue && seen.killed_by.is_none() {
+                // This process was held up beyond the deadline: init did in its place what it would have done.
+                seen.killed_by = Some(KillCause::Deadline);
                 seen.escalated = true;
             }
-            seen.end.get_or_insert(ending.end);
             seen.ending = Some(ending);
         }
+    }
+}
+
+/// Waits until nobody holds the far end of a report socket any more.
+pub async fn until_closed(report: OwnedFd) {
+    if sys::nonblocking(report.as_fd()).is_err() {
+        return;
+    }
+    if let Ok(report) = client::watch(report, "report socket") {
+        while next_report(&report).await.is_some() {}
     }
 }
 

@@ -3,6 +3,7 @@
 
 pub mod answer;
 pub mod cage;
+pub mod hostile;
 pub mod left;
 pub mod needs;
 pub mod scene;

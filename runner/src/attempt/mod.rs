@@ -3,6 +3,7 @@
 
 use crate::call::{Call, Landlock, Stdin};
 mod pipes;
+mod start;
 
 use crate::cell::client::Launcher;
 use crate::cell::protocol::{Launch, StageError, Step};
@@ -21,6 +22,7 @@ use crate::sys::SysError;
 use crate::text::Text;
 use pipes::{Ends, pipes};
 use serde_json::Value;
+use start::start;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -223,14 +225,7 @@ async fn launch(launcher: &Launcher, host: &Host, attempt: &Attempt<'_>, mut pre
         Ok(made) => made,
         Err(error) => return unstarted(host, attempt, internal(error)),
     };
-    let pidfd = tokio::select! {
-        biased;
-        launched = launcher.launch(&prepared.launch, fds) => launched.map_err(|error| from_stage(&error)),
-        () = over(attempt) => {
-            launcher.kill();
-            Err(ended())
-        }
-    };
+    let pidfd = start(launcher, attempt, &prepared.launch, fds).await;
     // Another attempt needs the launcher again: a retry, or one without the control group.
     let may_refuse = prepared.group.is_some() && !host.root;
     if attempt.call.contract.retry.is_none() && !may_refuse {
@@ -239,22 +234,15 @@ async fn launch(launcher: &Launcher, host: &Host, attempt: &Attempt<'_>, mut pre
     let Ends { report, lifeline, feed, stdout, stderr } = live;
     let live = match pidfd {
         Ok(pidfd) => Live { pidfd, report, lifeline, feed, stdout, stderr },
-        Err(failure) => return Outcome { layers: prepared.layers, ..unstarted(host, attempt, failure) },
+        Err(failure) => {
+            start::lost(report, lifeline).await;
+            return Outcome { layers: prepared.layers, ..unstarted(host, attempt, failure) };
+        }
     };
     let bounds = Bounds { deadline: attempt.deadline, limits: &attempt.call.limits, cancel: attempt.cancel.clone() };
     match supervise(live, bounds).await {
         Ok(over) => conclude(attempt, prepared, over, begun),
         Err(error) => unstarted(host, attempt, internal(error)),
-    }
-}
-
-/// Until the call is over, whatever the launcher does: it may hang on a file system that does not answer.
-async fn over(attempt: &Attempt<'_>) {
-    let mut cancel = attempt.cancel.clone();
-    let grace = Duration::from_millis(attempt.call.limits.grace_ms);
-    tokio::select! {
-        Ok(_) = cancel.wait_for(|cancelled| *cancelled) => {}
-        () = tokio::time::sleep_until((attempt.deadline + grace).into()) => {}
     }
 }
 

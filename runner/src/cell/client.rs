@@ -11,14 +11,40 @@ use std::io::{IoSlice, IoSliceMut, Write};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
+use std::time::{Duration, Instant};
 use tokio::io::unix::AsyncFd;
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, MutexGuard};
+
+/// How long the launcher's death is awaited.
+const DEATH_PATIENCE: Duration = Duration::from_millis(100);
 
 /// A launcher that has been started, before there is a runtime to talk to it from.
 pub struct Seed {
     socket: OwnedFd,
-    pid: nix::unistd::Pid,
+    process: Process,
     resident: bool,
+}
+
+/// The launcher's process. Dropping it ends the launcher and waits for it: whoever has closed its socket must not leave
+/// it to others to reap. It has nothing to finish, and may hang on a file system that does not answer; then it is not
+/// waited for any longer.
+struct Process(nix::unistd::Pid);
+
+impl Process {
+    fn kill(&self) {
+        let _ = nix::sys::signal::kill(self.0, nix::sys::signal::Signal::SIGKILL);
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+        self.kill();
+        let until = Instant::now() + DEATH_PATIENCE;
+        while waitpid(self.0, Some(WaitPidFlag::WNOHANG)) == Ok(WaitStatus::StillAlive) && Instant::now() < until {
+            std::thread::sleep(Duration::from_micros(100));
+        }
+    }
 }
 
 /// The descriptors a launch takes along.
@@ -51,7 +77,9 @@ impl Seed {
                 drop(near);
                 launcher::run(far, kind)
             }
-            Forked::Parent(pid) => Ok(Self { socket: near, pid: nix::unistd::Pid::from_raw(pid), resident }),
+            Forked::Parent(pid) => {
+                Ok(Self { socket: near, process: Process(nix::unistd::Pid::from_raw(pid)), resident })
+            }
         }
     }
 
@@ -70,7 +98,7 @@ impl Seed {
             .env_clear()
             .spawn()
             .map_err(SysError::io("spawn", toolcell.to_string_lossy()))?;
-        Ok(Self { socket: near, pid: nix::unistd::Pid::from_raw(child.id() as i32), resident: true })
+        Ok(Self { socket: near, process: Process(nix::unistd::Pid::from_raw(child.id() as i32)), resident: true })
     }
 }
 
@@ -81,19 +109,9 @@ fn pair() -> Result<(OwnedFd, OwnedFd), SysError> {
 
 /// The launcher, seen from the runtime. One launch is under way at a time; each takes well under a millisecond.
 pub struct Launcher {
-    socket: Option<Mutex<AsyncFd<OwnedFd>>>,
-    pid: nix::unistd::Pid,
+    socket: Mutex<AsyncFd<OwnedFd>>,
+    process: Process,
     resident: bool,
-}
-
-impl Drop for Launcher {
-    /// Ends the launcher and waits for it: whoever has closed its socket must not leave it to others to reap. It has
-    /// nothing to finish, and may hang on a file system that does not answer.
-    fn drop(&mut self) {
-        self.socket = None;
-        self.kill();
-        let _ = nix::sys::wait::waitpid(self.pid, None);
-    }
 }
 
 impl Launcher {
@@ -104,7 +122,7 @@ impl Launcher {
     pub fn new(seed: Seed) -> Result<Self, SysError> {
         sys::nonblocking(seed.socket.as_fd())?;
         let socket = watch(seed.socket, "launcher socket")?;
-        Ok(Self { socket: Some(Mutex::new(socket)), pid: seed.pid, resident: seed.resident })
+        Ok(Self { socket: Mutex::new(socket), process: seed.process, resident: seed.resident })
     }
 
     /// Ends a launcher that was made for one call, once that is launched for the last time: it ends while the tool
@@ -117,22 +135,32 @@ impl Launcher {
 
     /// Ends the launcher. Calls in flight do not need it; every further launch fails.
     pub fn kill(&self) {
-        let _ = nix::sys::signal::kill(self.pid, nix::sys::signal::Signal::SIGKILL);
+        self.process.kill();
     }
 
+    /// Waits for the launcher to be free. Who stops waiting here has taken nothing from anyone.
+    pub async fn turn(&self) -> Turn<'_> {
+        Turn { socket: self.socket.lock().await }
+    }
+}
+
+/// The right to the next launch.
+pub struct Turn<'a> {
+    socket: MutexGuard<'a, AsyncFd<OwnedFd>>,
+}
+
+impl Turn<'_> {
     /// Launches a call; returns init's pidfd. A caller that stops waiting for the answer has to [`Launcher::kill`],
     /// or the next one would be given it.
     ///
     /// # Errors
     /// The step that failed; [`Step::Receive`] when the launcher itself is gone.
-    pub async fn launch(&self, launch: &Launch, fds: Descriptors) -> Result<OwnedFd, StageError> {
+    pub async fn launch(self, launch: &Launch, fds: Descriptors) -> Result<OwnedFd, StageError> {
         let at = StageError::at(Step::Receive);
         let spec = memory_file("launch", &serde_json::to_vec(launch).unwrap_or_default()).map_err(&at)?;
-        let gone = || at(SysError::new("sendmsg", "launcher", Errno::EPIPE));
-        let socket = self.socket.as_ref().ok_or_else(gone)?.lock().await;
-        send(&socket, &spec, &fds).await.map_err(&at)?;
+        send(&self.socket, &spec, &fds).await.map_err(&at)?;
         drop((spec, fds));
-        receive(&socket).await.map_err(&at)?
+        receive(&self.socket).await.map_err(&at)?
     }
 }
 

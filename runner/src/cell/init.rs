@@ -104,7 +104,8 @@ fn identity(launch: &Launch, dies_with_parent: bool) -> Result<(), StageError> {
         nix::unistd::setresgid(gid, gid, gid).map_err(SysError::on("setresgid", gid.to_string())).map_err(&at)?;
         nix::unistd::setresuid(uid, uid, uid).map_err(SysError::on("setresuid", uid.to_string())).map_err(&at)?;
     }
-    if dies_with_parent {
+    // Without a pid namespace it has to outlive the runner for a moment, to find and kill what nothing else would end.
+    if dies_with_parent && launch.namespaces.pid {
         // A change of identity clears it, so it comes after. The lifeline is the first belt, this the second.
         nix::sys::prctl::set_pdeathsig(Signal::SIGKILL)
             .map_err(SysError::on("prctl", "PR_SET_PDEATHSIG"))

@@ -110,8 +110,8 @@ pub struct Ending {
     pub leaked: u32,
     /// Whether the scratch tmpfs was full.
     pub tmp_full: bool,
-    /// Init's own clock ended it: the runner did not do so in time.
-    pub last_resort: bool,
+    /// Whether init ended it by itself, long after the deadline: the runner had not said a word.
+    pub overdue: bool,
 }
 
 /// A set-up step that failed.

@@ -33,8 +33,8 @@ enum Stop {
     Ended(End),
     /// Everything has to be killed at once.
     Kill,
-    /// The runner should have ended it long ago: it is stopped, or starved.
-    LastResort,
+    /// The runner should have ended the call long ago, and may be stopped itself.
+    Overdue,
     /// The runner is gone: nobody reads what is reported.
     Orphaned,
 }
@@ -54,7 +54,7 @@ impl Cell<'_> {
                 send(self.report.as_fd(), &Report::ToolEnded(end));
                 (end, self.clear(self.launch.limits.leak_window_ms))
             }
-            Stop::Kill | Stop::LastResort | Stop::Orphaned => {
+            Stop::Kill | Stop::Overdue | Stop::Orphaned => {
                 let _ = self.sweep_kill();
                 let end = self.reap_tool();
                 self.clear(0);
@@ -64,11 +64,11 @@ impl Cell<'_> {
         if stop == Stop::Orphaned {
             return;
         }
-        let last_resort = stop == Stop::LastResort;
         let usage = getrusage(UsageWho::RUSAGE_CHILDREN).ok();
         let micros = |time: nix::sys::time::TimeVal| time.tv_sec() as u64 * 1_000_000 + time.tv_usec() as u64;
         let cpu_us = usage.map_or(0, |usage| micros(usage.user_time()) + micros(usage.system_time()));
-        send(self.report.as_fd(), &Report::Ended(Ending { end, cpu_us, leaked, tmp_full, last_resort }));
+        let overdue = stop == Stop::Overdue;
+        send(self.report.as_fd(), &Report::Ended(Ending { end, cpu_us, leaked, tmp_full, overdue }));
     }
 
     /// Waits for the tool's end, a command, or the runner's end.
@@ -83,7 +83,7 @@ impl Cell<'_> {
             ];
             let left = last.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                return Stop::LastResort;
+                return Stop::Overdue;
             }
             let timeout = PollTimeout::try_from(left).unwrap_or(PollTimeout::MAX);
             let _ = poll(&mut fds, timeout);

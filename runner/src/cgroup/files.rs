@@ -17,14 +17,25 @@ pub fn word_after(text: &str, key: &str) -> Option<u64> {
 /// Removes a group, deepest first. Just after the last process has died the kernel may still hold it for a moment;
 /// what then cannot be removed is left to the next sweep.
 pub fn remove(dir: &Path) {
+    remove_trying(dir, 20);
+}
+
+/// Removes a group that may still be held for long, without waiting: a later sweep tries again.
+pub fn remove_at_once(dir: &Path) {
+    remove_trying(dir, 1);
+}
+
+fn remove_trying(dir: &Path, tries: u32) {
     if let Ok(entries) = fs::read_dir(dir) {
         for entry in entries.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())) {
-            remove(&entry.path());
+            remove_trying(&entry.path(), tries);
         }
     }
-    for _ in 0..20 {
+    for left in (0..tries).rev() {
         match fs::remove_dir(dir) {
-            Err(error) if error.raw_os_error() == Some(libc::EBUSY) => std::thread::sleep(Duration::from_millis(2)),
+            Err(error) if error.raw_os_error() == Some(libc::EBUSY) && left > 0 => {
+                std::thread::sleep(Duration::from_millis(2));
+            }
             _ => return,
         }
     }

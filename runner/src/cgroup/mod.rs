@@ -292,9 +292,11 @@ pub fn sweep(place: &Place) {
         let Ok(entries) = fs::read_dir(base) else { continue };
         for entry in entries.flatten() {
             let ours = entry.file_name().to_str().is_some_and(|name| name.starts_with(PREFIX));
-            let age = entry.metadata().and_then(|data| data.modified()).ok().and_then(|time| time.elapsed().ok());
+            let made = entry.metadata().and_then(|data| data.modified()).ok();
+            // A clock that was set back makes old groups younger than now; they are as old as they are far away.
+            let age = made.map(|time| time.elapsed().unwrap_or_else(|ahead| ahead.duration()));
             if ours && age.is_some_and(|age| age.as_secs() >= 10) && lock(&entry.path()).is_ok() {
-                files::remove(&entry.path());
+                files::remove_at_once(&entry.path());
             }
         }
     }

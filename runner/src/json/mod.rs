@@ -20,6 +20,9 @@ use std::ops::Range;
 
 /// The deepest nesting that is read. serde_json refuses the next level.
 pub const MAX_DEPTH: usize = 127;
+/// The deepest nesting of what goes into an envelope, which is a level itself: whoever reads the envelope by the same
+/// rule has to be able to.
+pub const MAX_INNER_DEPTH: usize = MAX_DEPTH - 1;
 
 /// The most values that are built. In memory a value takes some 70 bytes beyond its text, however short that is.
 pub const MAX_VALUES: usize = 1 << 20;
@@ -64,7 +67,7 @@ pub enum JsonErrorKind {
     DuplicateKey,
     /// A key that serde_json keeps for itself.
     ReservedKey,
-    /// Deeper than [`MAX_DEPTH`].
+    /// Deeper than [`MAX_DEPTH`], or [`MAX_INNER_DEPTH`].
     TooDeep,
     /// More than [`MAX_VALUES`].
     TooMany,
@@ -117,9 +120,9 @@ pub fn value(bytes: &[u8]) -> Result<Value, JsonError> {
         .map_err(|error| JsonError::new(start, JsonErrorKind::Syntax, error.to_string()))
 }
 
-/// Exactly one value, its text untouched but for a byte-order mark and outer white space.
+/// Exactly one value that goes into an envelope, its text untouched but for a byte-order mark and outer white space.
 pub fn raw(bytes: &[u8]) -> Result<Box<RawValue>, JsonError> {
-    let checked = check(bytes)?;
+    let checked = check_within(bytes, Bounds { depth: MAX_INNER_DEPTH, values: usize::MAX })?;
     raw_from(utf8(&bytes[checked.body])?.to_owned())
 }
 
@@ -128,7 +131,7 @@ pub fn lines(bytes: &[u8]) -> Result<Box<RawValue>, JsonError> {
     let text = utf8(bytes)?;
     let mut at = if has_bom(bytes) { BOM.len() } else { 0 };
     // The array around the lines is a level too.
-    let bounds = Bounds { depth: MAX_DEPTH - 1, values: usize::MAX };
+    let bounds = Bounds { depth: MAX_INNER_DEPTH - 1, values: usize::MAX };
     let mut array = String::with_capacity(text.len() + 2);
     array.push('[');
     for line in text[at..].split_inclusive('\n') {

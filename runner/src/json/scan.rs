@@ -1,7 +1,7 @@
 //! The scanner: one pass, an explicit stack, no recursion.
 
 use super::keys::Keys;
-use super::{JsonError, JsonErrorKind as Kind, MAX_DEPTH};
+use super::{JsonError, JsonErrorKind as Kind};
 use crate::file_error::escape;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -104,7 +104,7 @@ impl<'a> Scanner<'a> {
 
     fn open(&mut self, frame: Frame<'a>, next: Next) -> Result<Next, JsonError> {
         if self.stack.len() >= self.bounds.depth {
-            let message = format!("nested deeper than {MAX_DEPTH} at byte {}", self.at);
+            let message = format!("nested deeper than {} at byte {}", self.bounds.depth, self.at);
             return Err(JsonError::new(self.at, Kind::TooDeep, message).hint("flatten the document"));
         }
         self.stack.push(frame);

@@ -70,6 +70,19 @@ fn depth_ends_where_serde_jsons_does() {
 }
 
 #[test]
+fn what_goes_into_an_envelope_leaves_room_for_the_envelope() {
+    let nested = |n: usize| "[".repeat(n) + &"]".repeat(n);
+    let inside = |text: &str| format!("{{\"output\":{text}}}");
+    let deepest = raw(nested(MAX_INNER_DEPTH).as_bytes()).unwrap();
+    assert!(value(inside(deepest.get()).as_bytes()).is_ok());
+    assert!(value(inside(&nested(MAX_INNER_DEPTH + 1)).as_bytes()).is_err());
+    let error = raw(nested(MAX_DEPTH).as_bytes()).unwrap_err();
+    assert_eq!(error.message, "nested deeper than 126 at byte 126");
+    let line = nested(MAX_INNER_DEPTH - 1);
+    assert!(value(inside(lines(line.as_bytes()).unwrap().get()).as_bytes()).is_ok());
+}
+
+#[test]
 fn numbers_keys_and_text_stay_as_written() {
     let text = r#"{"id": 9007199254740993, "v": 18446744073709551616, "d": 0.1000000000000000055511151231257827, "z": -0, "a": 1e400}"#;
     assert_eq!(raw(text.as_bytes()).unwrap().get(), text);
@@ -98,7 +111,7 @@ fn lines_become_an_array() {
     assert_eq!(error.message, "trailing data at byte 11");
     let deep = "[".repeat(MAX_DEPTH) + &"]".repeat(MAX_DEPTH);
     assert_eq!(lines(deep.as_bytes()).unwrap_err().kind, JsonErrorKind::TooDeep);
-    assert!(value(lines(&deep.as_bytes()[1..deep.len() - 1]).unwrap().get().as_bytes()).is_ok());
+    assert!(value(lines(&deep.as_bytes()[2..deep.len() - 2]).unwrap().get().as_bytes()).is_ok());
 }
 
 fn any_json() -> impl Strategy<Value = Value> {

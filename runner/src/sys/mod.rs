@@ -10,8 +10,8 @@ pub use bytes::{environment_wipe, raise_loopback, watch};
 pub use mount::{detached_tree, move_mount, tree_attributes};
 pub use process::{
     Forked, Reaped, adopt, adopt_signals, cap_drop, cap_drop_all, cloexec_from, clone_into, die_by, exec, exit_now,
-    fork, give_back, install_filter, is_ignored, keep_only, landlock_abi, nonblocking, pidfd_kill, reap, reap_pidfd,
-    reset_signals,
+    fork, give_back, install_filter, is_ignored, keep_only, landlock_abi, nonblocking, pidfd_kill, reap, reap_an_init,
+    reap_pidfd, reset_signals,
 };
 
 use nix::errno::Errno;

@@ -259,6 +259,16 @@ pub fn reap(pid: Pid, look: bool) -> Reaped {
     }
 }
 
+/// Waits for any init that has ended, without waiting for its end; ordinary children are left alone.
+pub fn reap_an_init() -> Reaped {
+    // SAFETY: a null status is not written to. __WCLONE: only children made with another exit signal than SIGCHLD.
+    match unsafe { libc::waitpid(-1, std::ptr::null_mut(), libc::WNOHANG | libc::__WCLONE) } {
+        0 => Reaped::Nothing,
+        -1 => Reaped::Childless,
+        pid => Reaped::Exited(pid, 0),
+    }
+}
+
 /// Sends a signal through a pidfd: never to a process that took over the number.
 ///
 /// # Errors
