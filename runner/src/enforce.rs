@@ -14,8 +14,14 @@ use crate::start_failure::{below, sandbox};
 pub fn expected(call: &Call, host: &Host) -> Result<Layers, StartFailure> {
     let mut layers = Layers::new();
     for layer in Layer::ALL {
-        let report = if asked(call, layer) { state(call, host, layer) } else { LayerReport::off() };
         let need = call.require.get(&layer).copied().unwrap_or(Need::Off);
+        let report = match asked(call, layer) {
+            true => state(call, host, layer),
+            false if Layer::WITH_NAMESPACES.contains(&layer) && !call.mounts.private_root && need != Need::Off => {
+                LayerReport::missing(host.namespaces.get().err().unwrap_or_else(|| "not in this Call".to_owned()))
+            }
+            false => LayerReport::off(),
+        };
         if need == Need::Required && !sufficient(call, host, layer, &report) {
             return Err(sandbox(layer, report.why.unwrap_or_else(|| "this profile does not make it".to_owned())));
         }
@@ -47,7 +53,7 @@ fn asked(call: &Call, layer: Layer) -> bool {
         Layer::Proc => call.mounts.proc,
         Layer::Cgroup => call.require.get(&Layer::Cgroup).is_some_and(|need| *need != Need::Off),
         Layer::Rlimits | Layer::Session => true,
-        Layer::Capabilities => ns.user,
+        Layer::Capabilities => call.require.get(&layer).is_some_and(|need| *need != Need::Off),
         Layer::NoNewPrivs => call.landlock.is_some() || call.seccomp.is_some(),
         Layer::Landlock => call.landlock.is_some(),
         Layer::Seccomp => call.seccomp.is_some(),

@@ -43,6 +43,19 @@ pub enum Layer {
 }
 
 impl Layer {
+    /// What is made of namespaces, or inside them: all of it is to be had, or none. (/proc may also be missing alone.)
+    pub const WITH_NAMESPACES: [Layer; 9] = [
+        Layer::UserNs,
+        Layer::MountNs,
+        Layer::PidNs,
+        Layer::NetNs,
+        Layer::IpcNs,
+        Layer::UtsNs,
+        Layer::CgroupNs,
+        Layer::Root,
+        Layer::Proc,
+    ];
+
     /// Every layer, in the order they are reported.
     pub const ALL: [Layer; 16] = [
         Layer::UserNs,

@@ -38,6 +38,7 @@ pub mod layer;
 pub mod limits_spec;
 pub mod outcome;
 pub mod patience;
+pub mod probe;
 pub mod profile;
 pub mod reason;
 pub mod refusal;

@@ -9,6 +9,8 @@ use crate::envelope::{CapabilityName, Envelope, RecordState, Warning, WarningCod
 use crate::event::EventSink;
 use crate::execution::Execution;
 use crate::host::Host;
+use crate::layer::{Layer, Need};
+use crate::outcome::{Outcome, StartFailureKind};
 use crate::patience::Patience;
 use crate::reason::Reason;
 use crate::refusal::Refusal;
@@ -178,7 +180,7 @@ impl Runner {
         let call_id = request.identity.id();
         let (span, warnings) = span(request.identity.parent.as_ref());
         let prepared = check_out(request.out.as_deref()).map_err(Stopped::from).and_then(|()| self.resolve(&request));
-        let resolved = match prepared {
+        let mut resolved = match prepared {
             Ok(resolved) => resolved,
             Err(Stopped { capability, refusal }) => {
                 let mut envelope = Envelope::refused(call_id, capability, &refusal, span.ids());
@@ -191,8 +193,12 @@ impl Runner {
             return refuse(&request.identity, request.accepted, &refusal);
         }
         let (call_id, span) = (call_id.as_str(), &span);
-        // The Call holds what it needs of it; an input may be large.
-        request.what.forget_input();
+        // Where a trial has said that the host gives namespaces, the call itself may find out otherwise.
+        let dispensable = can_do_without(&resolved.call);
+        if !dispensable {
+            // The Call holds what it needs of it; an input may be large.
+            request.what.forget_input();
+        }
         if !request.patience.as_ref().is_none_or(Patience::prepared) {
             // Whoever watches has answered, and ends this process.
             std::future::pending::<()>().await;
@@ -207,7 +213,15 @@ impl Runner {
             out: request.out.as_deref(),
             cancel,
         };
-        let (attempts, verdict) = execution.run(&resolved).await;
+        let (mut attempts, mut verdict) = execution.run(&resolved).await;
+        if let Some(why) = attempts.last().and_then(no_sandbox).filter(|_| dispensable) {
+            self.host.namespaces.contradict(why);
+            match self.resolve(&request) {
+                Ok(again) => resolved = again,
+                Err(Stopped { refusal, .. }) => return refuse(&request.identity, request.accepted, &refusal),
+            }
+            (attempts, verdict) = execution.run(&resolved).await;
+        }
         Envelope::answered(Answered {
             call_id: call_id.to_owned(),
             call: &resolved.call,
@@ -219,6 +233,17 @@ impl Runner {
             warnings,
         })
     }
+}
+
+/// Whether a call asks for namespaces and a root of its own, and can do without.
+fn can_do_without(call: &Call) -> bool {
+    call.mounts.private_root && call.require.get(&Layer::Root) == Some(&Need::BestEffort)
+}
+
+/// Why the sandbox could not be made, where that was it.
+fn no_sandbox(outcome: &Outcome) -> Option<String> {
+    let failure = outcome.failure.as_ref().filter(|failure| failure.kind == StartFailureKind::Sandbox)?;
+    Some(failure.message.clone())
 }
 
 fn elapsed_ms(since: Instant) -> u64 {

@@ -107,6 +107,7 @@ fn hint(step: Step, errno: Errno, kind: StartFailureKind) -> Option<String> {
         (StartFailureKind::Sandbox, Step::Clone, Errno::ENOSYS) => {
             "clone3 is blocked, as a container's default seccomp profile does: allow it, or run under a profile for containers"
         }
+        (StartFailureKind::Sandbox, Step::Trees | Step::NewRoot, Errno::EPERM | Errno::ENOSYS) => mend(Layer::UserNs),
         (StartFailureKind::Sandbox, ..) => mend(step.layer().unwrap_or(Layer::UserNs)),
         (StartFailureKind::Program, Step::Exec, Errno::ENOENT) => {
             "a bare name is looked up in /tool/bin, beside toolcell, then in /usr/local/bin, /usr/bin and /bin"
@@ -129,7 +130,7 @@ fn hint(step: Step, errno: Errno, kind: StartFailureKind) -> Option<String> {
 pub fn mend(layer: Layer) -> &'static str {
     match layer {
         Layer::UserNs => {
-            "allow user namespaces: sysctl kernel.unprivileged_userns_clone=1, or kernel.apparmor_restrict_unprivileged_userns=0, or in a container a seccomp profile that allows clone and unshare"
+            "allow user namespaces: sysctl kernel.unprivileged_userns_clone=1, or kernel.apparmor_restrict_unprivileged_userns=0, or in a container a seccomp profile that allows clone, unshare and mount; without them a profile that names the namespaces and root best_effort runs at level 1"
         }
         Layer::Proc => "unmask /proc (Kubernetes: procMount: Unmasked), or do not require the layer proc",
         Layer::Cgroup => {

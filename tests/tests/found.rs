@@ -184,7 +184,16 @@ fn an_answer_that_cannot_be_written_is_said() {
 #[test]
 fn where_nothing_was_started_nothing_is_called_enforced() {
     let scene = Scene::new();
-    let late = scene.exec(&["--timeout", "1ms"], &["/bin/true"]);
+    scene.script("echo", "#!/bin/sh\ncat\n", "profile = \"standard\"\n");
+    let mut command = scene.command();
+    command.args(["run", "echo", "--timeout", "10ms"]);
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let begun = Instant::now();
+    // The input comes when the deadline has long passed.
+    std::thread::sleep(Duration::from_millis(300));
+    std::io::Write::write_all(&mut child.stdin.take().expect("a pipe"), b"{}").expect("it is read");
+    let late = Answer::of(child.wait_with_output().expect("it ends"), begun.elapsed());
     late.expect("channel_failure", "timeout");
     let wrong = scene.exec(&[], &["/bin/no-such-program"]);
     for answer in [late, wrong] {

@@ -227,7 +227,8 @@ async fn launch(launcher: &Launcher, host: &Host, attempt: &Attempt<'_>, mut pre
     };
     let pidfd = start(launcher, attempt, &prepared.launch, fds).await;
     // Another attempt needs the launcher again: a retry, or one without the control group.
-    let may_refuse = prepared.group.is_some() && !host.root;
+    let may_refuse =
+        (prepared.group.is_some() && !host.root) || attempt.call.require.get(&Layer::Root) == Some(&Need::BestEffort);
     if attempt.call.contract.retry.is_none() && !may_refuse {
         launcher.retire();
     }

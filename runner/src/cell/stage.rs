@@ -2,6 +2,7 @@
 
 use super::protocol::{Launch, Report, StageError, Step};
 use super::{landlock, limits, seccomp};
+use crate::layer::{Layer, Need};
 use crate::sys::{self, SysError};
 use nix::errno::Errno;
 use nix::fcntl::OFlag;
@@ -56,8 +57,12 @@ fn steps(launch: &Launch, streams: &Streams) -> Result<Image, StageError> {
 /// Gives up what the profile takes away. Capabilities go before no_new_privs only by habit; Landlock goes before
 /// seccomp, which would otherwise have to allow its calls.
 fn confine(launch: &Launch) -> Result<(), StageError> {
+    let without = launch.require.get(&Layer::Capabilities).is_some_and(|need| *need != Need::Off);
     if launch.namespaces.user {
         sys::cap_drop_all().map_err(StageError::at(Step::Capabilities))?;
+    } else if without && sys::cap_drop_all().is_err() {
+        // An ordinary user may not change the bounding set; under no_new_privs nothing comes back from there.
+        sys::cap_drop().map_err(StageError::at(Step::Capabilities))?;
     }
     if launch.landlock.is_some() || launch.seccomp.is_some() {
         nix::sys::prctl::set_no_new_privs()

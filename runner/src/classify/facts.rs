@@ -56,7 +56,9 @@ fn excerpt(bytes: &[u8]) -> (String, bool) {
 }
 
 fn layers(outcome: &Outcome) -> impl Iterator<Item = Warning> {
-    outcome.layers.iter().filter_map(|(layer, report)| {
+    let together = without_namespaces(outcome);
+    let alone = move |layer: &Layer| together.is_none() || !Layer::WITH_NAMESPACES.contains(layer);
+    let one = outcome.layers.iter().filter(move |(layer, _)| alone(layer)).filter_map(|(layer, report)| {
         let state = match report.state {
             LayerState::Degraded => "degraded",
             LayerState::Missing => "missing",
@@ -65,7 +67,18 @@ fn layers(outcome: &Outcome) -> impl Iterator<Item = Warning> {
         let why = report.why.as_deref().unwrap_or("no reason was given");
         let details = json!({"layer": layer, "state": report.state, "why": report.why});
         Some(warning(WarningCode::LayerDegraded, format!("sandbox layer `{layer}` is {state}: {why}"), details))
-    })
+    });
+    without_namespaces(outcome).into_iter().chain(one)
+}
+
+/// Namespaces, root and /proc that are missing for one reason are one fact.
+fn without_namespaces(outcome: &Outcome) -> Option<Warning> {
+    let missing = |layer: &Layer| outcome.layers.get(layer).filter(|report| report.state == LayerState::Missing);
+    let why = missing(&Layer::Root)?.why.clone()?;
+    let layers: Vec<Layer> = Layer::WITH_NAMESPACES.into_iter().filter(|layer| missing(layer).is_some()).collect();
+    let message = format!("the call ran without namespaces and a root of its own (level 1): {why}");
+    let details = json!({"layers": layers, "state": LayerState::Missing, "why": why});
+    Some(warning(WarningCode::LayerDegraded, message, details))
 }
 
 /// Read-only binds whose file system cannot map owners.

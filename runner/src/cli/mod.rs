@@ -166,7 +166,9 @@ fn runner(common: &Common) -> Result<Runner, Refusal> {
     if let Some(why) = &config.ignored {
         say::warn(&format!("warning: not believed: {why}"));
     }
-    let host = Host::detect(config.identity);
-    let bin_dir = std::env::current_exe().ok().and_then(|exe| exe.parent().map(PathBuf::from)).unwrap_or_default();
+    let mut host = Host::detect(config.identity);
+    let exe = std::env::current_exe().unwrap_or_default();
+    let bin_dir = exe.parent().map(PathBuf::from).unwrap_or_default();
+    host.namespaces = crate::probe::namespaces(exe, crate::config::state_folder(&env));
     Ok(Runner { config, host, cwd, bin_dir })
 }

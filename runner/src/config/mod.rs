@@ -114,6 +114,15 @@ impl Config {
     }
 }
 
+/// The folder of what toolcell keeps: TOOLCELL_STATE, else the XDG state folder; None where neither is known.
+pub fn state_folder(env: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    let folder = |name: &str| env(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    folder("TOOLCELL_STATE").or_else(|| {
+        let base = folder("XDG_STATE_HOME").or_else(|| folder("HOME").map(|home| home.join(".local/state")));
+        base.map(|base| base.join("toolcell"))
+    })
+}
+
 /// The registries of the first source that names any, and whether that source is trusted.
 fn registries(
     sources: &Sources,

@@ -9,11 +9,21 @@ const WHITE: [char; 4] = [' ', '\t', '\r', '\n'];
 
 /// The one value of a text, as it is written; none where the text is not strict JSON.
 pub(super) fn body(bytes: &[u8]) -> Option<&str> {
+    document(std::str::from_utf8(bytes.strip_prefix(BOM).unwrap_or(bytes)).ok()?)
+}
+
+/// The same, where it may stand in an envelope, which is a level too.
+pub(super) fn inner(bytes: &[u8]) -> Option<&str> {
     strict(std::str::from_utf8(bytes.strip_prefix(BOM).unwrap_or(bytes)).ok()?)
 }
 
 /// The same, of one line or text without a byte-order mark.
 pub(super) fn strict(text: &str) -> Option<&str> {
+    serde_json::from_str::<Value>(&format!("[{text}]")).ok()?;
+    document(text)
+}
+
+fn document(text: &str) -> Option<&str> {
     let text = text.trim_matches(WHITE);
     serde_json::from_str::<Value>(text).ok()?;
     keys_are_fine(text).then_some(text)

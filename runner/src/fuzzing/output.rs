@@ -15,7 +15,7 @@ pub fn output(data: &[u8]) {
     let typed = choice & 0x80 != 0;
     let verdict = judged(kind, typed, stdout);
     let expected = match kind {
-        StdoutKind::Json => independent::body(stdout).map(str::to_owned),
+        StdoutKind::Json => independent::inner(stdout).map(str::to_owned),
         StdoutKind::Jsonl => lines(stdout),
         StdoutKind::Text => std::str::from_utf8(stdout.strip_prefix(b"\xef\xbb\xbf").unwrap_or(stdout))
             .ok()

@@ -137,6 +137,7 @@ pub(super) fn merge(parent: Option<Profile>, link: &Link) -> Result<Profile, Fil
         require,
         loosened: Vec::new(),
         builtin: link.builtin,
+        lacking: Vec::new(),
     })
 }
 
@@ -155,6 +156,7 @@ fn nothing() -> Profile {
         require: Layer::ALL.into_iter().map(|layer| (layer, Need::Required)).collect(),
         loosened: Vec::new(),
         builtin: false,
+        lacking: Vec::new(),
     }
 }
 

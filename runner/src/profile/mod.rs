@@ -58,6 +58,9 @@ pub struct Profile {
     pub loosened: Vec<String>,
     /// Whether it came with the program.
     pub builtin: bool,
+    /// Layers it asks for and can do without, which this host does not give; filled when it is granted.
+    #[serde(skip)]
+    pub lacking: Vec<Layer>,
 }
 
 /// One file of a chain of `extends`.

@@ -36,12 +36,13 @@ pub fn problems(profile: &Profile, known: &dyn Fn(&str) -> bool) -> Vec<String> 
         .extend(bad.map(|host| format!("`{host}` is not HOST:PORT, such as api.example.com:443 or *.example.org:443")));
     found.extend(network_contradiction(profile));
     for (layer, need) in &profile.require {
-        if *need == Need::BestEffort && !OPTIONAL.contains(layer) {
+        if *need == Need::BestEffort && !OPTIONAL.contains(layer) && !Layer::WITH_NAMESPACES.contains(layer) {
             found.push(format!(
                 "require.{layer} cannot be best_effort: it is made or the call cannot start; write required or off"
             ));
         }
     }
+    found.extend(namespaces_apart(profile));
     let missing = profile.limits.missing();
     found.extend(missing.into_iter().map(|key| format!("limits.{key} is not set")));
     found
@@ -49,6 +50,18 @@ pub fn problems(profile: &Profile, known: &dyn Fn(&str) -> bool) -> Vec<String> 
 
 /// Layers that a call can start without having them, though it asked.
 const OPTIONAL: [Layer; 4] = [Layer::Proc, Layer::Cgroup, Layer::Landlock, Layer::Rlimits];
+
+/// Namespaces, root and /proc are made together: a profile can do without all of them or without none.
+fn namespaces_apart(profile: &Profile) -> Option<String> {
+    let need = |layer: &Layer| profile.require.get(layer).copied().unwrap_or(Need::Off);
+    // /proc may be missing alone, and a profile with the host's network has no namespace for it.
+    let together = Layer::WITH_NAMESPACES.iter().filter(|layer| **layer != Layer::Proc && need(layer) != Need::Off);
+    let (dispensable, needed): (Vec<&Layer>, Vec<&Layer>) = together.partition(|layer| need(layer) == Need::BestEffort);
+    let (first, other) = (dispensable.first()?, needed.first()?);
+    Some(format!(
+        "require.{first} is best_effort and require.{other} is required: namespaces and root come together or not at all"
+    ))
+}
 
 /// The mode and the layer say the same thing twice, and must not say two things.
 fn network_contradiction(profile: &Profile) -> Option<String> {

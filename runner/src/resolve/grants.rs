@@ -2,6 +2,7 @@
 
 use super::{Context, is_on};
 use crate::file_error::FileError;
+use crate::host::Host;
 use crate::layer::{Layer, Need};
 use crate::profile::{NetworkMode, Profile};
 use crate::reason::Reason;
@@ -53,7 +54,15 @@ pub fn granted_profile(
         return Err(Refusal::new(Reason::SandboxUnavailable, message)
             .hint("use the profile `network`, which gives the host's network, or wait for the proxy"));
     }
-    Ok(profile)
+    Ok(fitted(profile, ctx.host))
+}
+
+/// The profile without the layers that come with namespaces, where it can do without and the host does not give them.
+fn fitted(mut profile: Profile, host: &Host) -> Profile {
+    if profile.require.get(&Layer::Root) == Some(&Need::BestEffort) && host.namespaces.get().is_err() {
+        profile.lacking = Layer::WITH_NAMESPACES.to_vec();
+    }
+    profile
 }
 
 /// A file that the host's owner has to mend.

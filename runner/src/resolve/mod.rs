@@ -217,7 +217,7 @@ fn assemble(
 
 /// Whether a profile asks for a layer.
 fn is_on(profile: &Profile, layer: Layer) -> bool {
-    profile.require.get(&layer).is_some_and(|need| *need != Need::Off)
+    !profile.lacking.contains(&layer) && profile.require.get(&layer).is_some_and(|need| *need != Need::Off)
 }
 
 fn namespaces(profile: &Profile, host: &Host, config: &Config) -> Namespaces {

@@ -44,8 +44,10 @@ pub fn seccomp(profile: &Profile, foreign_folder: bool) -> Option<Seccomp> {
     if !is_on(profile, Layer::Seccomp) {
         return None;
     }
-    let mut families = vec![Family::Inet, Family::Inet6];
-    if !foreign_folder {
+    let contained = profile.network != NetworkMode::None || is_on(profile, Layer::NetNs);
+    // Without a network namespace nothing else keeps sockets inside.
+    let mut families = if contained { vec![Family::Inet, Family::Inet6] } else { Vec::new() };
+    if !foreign_folder && contained {
         families.push(Family::Unix);
     }
     if profile.network != NetworkMode::None {

@@ -1,10 +1,14 @@
 //! Facts about this host, found once and handed to whoever decides by them.
 
+mod fact;
+
+pub use fact::Fact;
+
 use crate::cgroup::Place;
 use crate::sys;
 
 /// What this host offers. Tests build it by hand.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Host {
     /// The caller's effective user id.
     pub uid: u32,
@@ -16,6 +20,9 @@ pub struct Host {
     pub landlock_abi: u32,
     /// Where calls' control groups are made, or why there are none.
     pub cgroup: Result<Place, String>,
+    /// Whether calls can have namespaces and a root of their own. Asked only where a profile can do without; taken for
+    /// granted until [`crate::probe::namespaces`] is put in its place.
+    pub namespaces: Fact,
     /// Whether a core dump limit of 1 keeps cores from being written.
     pub core_limit_holds: bool,
 }
@@ -32,6 +39,7 @@ impl Host {
                 && maps_hold(&read("/proc/self/gid_map"), ids),
             landlock_abi: sys::landlock_abi(),
             cgroup: Place::find(),
+            namespaces: Fact::known(Ok(())),
             core_limit_holds: !read("/proc/sys/kernel/core_pattern").starts_with('@'),
         }
     }
