@@ -8,6 +8,8 @@ use crate::reason::Reason;
 use crate::refusal::Refusal;
 use crate::resolve::{Input, Tighten};
 use crate::runner::{Runner, What};
+use crate::start_failure;
+use crate::sys::SysError;
 use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -108,8 +110,9 @@ impl Waiting<'_> {
             return gather();
         }
         let (done, gathered) = tokio::sync::oneshot::channel();
-        let lost = || Refusal::new(Reason::Internal, "the input could not be read: no thread could be started for it");
-        std::thread::Builder::new().spawn(move || done.send(gather())).map_err(|_| lost())?;
+        let lost = || Refusal::new(Reason::Internal, "the thread that reads the input was lost").hint("report it");
+        let started = std::thread::Builder::new().spawn(move || done.send(gather()));
+        started.map_err(SysError::io("clone", "thread for the input")).map_err(start_failure::refusal)?;
         tokio::pin!(gathered);
         let wall_ms = self.runner.wall_ms(self.what, self.tighten).unwrap_or(WALL_MS);
         self.patience.pause();

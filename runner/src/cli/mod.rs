@@ -16,12 +16,23 @@ use crate::host::Host;
 use crate::reason::Reason;
 use crate::refusal::Refusal;
 use crate::runner::Runner;
+use crate::start_failure;
+use crate::sys::SysError;
 use crate::trace::TraceContext;
 use args::{Cli, Command, Common};
 use clap::{CommandFactory, Parser};
+use nix::errno::Errno;
 use std::ffi::{OsStr, OsString};
+use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::time::Instant;
+use tokio::runtime::Runtime;
+
+/// More descriptors than the runtime takes.
+const RUNTIME_DESCRIPTORS: usize = 8;
+
+/// The launcher, forked first thing; None where the command needs none.
+pub type Started = Option<Result<Seed, SysError>>;
 
 /// What can begin before the command line is understood; after the launcher has been forked, since it starts a thread.
 pub fn begin() {
@@ -32,7 +43,7 @@ pub fn begin() {
 ///
 /// `accepted`: when this process started; deadlines count from here. `seed`: the launcher, where the command may
 /// need one.
-pub fn main(args: Vec<OsString>, accepted: Instant, seed: Option<Seed>) -> u8 {
+pub fn main(args: Vec<OsString>, accepted: Instant, seed: Started) -> u8 {
     match Cli::try_parse_from(&args) {
         Ok(cli) => {
             let answers = matches!(cli.command, Command::Run(_) | Command::Exec(_));
@@ -56,7 +67,7 @@ pub fn makes_many_calls(args: &[OsString]) -> bool {
     args.iter().any(|word| word == "doctor")
 }
 
-fn dispatch(cli: Cli, accepted: Instant, seed: Option<Seed>) -> u8 {
+fn dispatch(cli: Cli, accepted: Instant, seed: Started) -> u8 {
     let common = cli.common;
     say::set_format(common.log_format == args::LogFormat::Json);
     match cli.command {
@@ -146,6 +157,18 @@ fn print(envelope: &Envelope, pretty: bool) -> u8 {
         0 => exit_code(envelope.status, envelope.error.as_ref()),
         lost => lost,
     }
+}
+
+/// The launcher and the runtime to talk to it from.
+fn machinery(seed: Started) -> Result<(Seed, Runtime), Refusal> {
+    let none = || Err(SysError::new("fork", "launcher", Errno::ESRCH));
+    let seed = seed.unwrap_or_else(none).map_err(start_failure::refusal)?;
+    // tokio panics, where it cannot have the descriptors that it needs at once.
+    let clones: Result<Vec<_>, _> =
+        (0..RUNTIME_DESCRIPTORS).map(|_| std::io::stderr().as_fd().try_clone_to_owned()).collect();
+    clones.map_err(SysError::io("dup", "descriptors of the runtime")).map_err(start_failure::refusal)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    Ok((seed, runtime.map_err(SysError::io("epoll", "runtime")).map_err(start_failure::refusal)?))
 }
 
 /// The runner of this process, by flags, environment and files.

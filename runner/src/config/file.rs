@@ -3,7 +3,7 @@
 use super::find::{User, check_owner};
 use super::{Grant, SecretRule, absolute};
 use crate::call::{IdRange, SecretSource};
-use crate::file_error::{FileError, escape, from_toml, read_text};
+use crate::file_error::{FileError, escape, from_toml, not_regular, read_text};
 use crate::text::Text;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -62,7 +62,10 @@ pub struct SecretEntry {
 
 /// The user's file: ownership, form and rules.
 pub(super) fn read_user(path: &Path, uid: u32) -> Result<ConfigFile, FileError> {
-    let meta = std::fs::metadata(path).map_err(|error| FileError::new(path, format!("cannot be read: {error}")))?;
+    let meta = std::fs::metadata(path).map_err(|error| FileError::io(path, "cannot be read", &error))?;
+    if !meta.is_file() {
+        return Err(not_regular(path));
+    }
     check_owner(path, meta.uid(), meta.mode(), uid)?;
     let file: ConfigFile = from_toml(&read_text(path)?, path)?;
     check(&file, path)?;

@@ -33,10 +33,7 @@ pub(super) fn walk(root: &Path) -> Walk {
     while let Some((dir, depth)) = open.pop() {
         let failed = |error: std::io::Error| {
             let message = if depth == 0 { "the registry cannot be read" } else { "the folder cannot be read" };
-            (
-                dir.clone(),
-                FileError::new(&dir, format!("{message}: {error}")).hint("correct its path or its permissions"),
-            )
+            (dir.clone(), FileError::io(&dir, message, &error))
         };
         match dir.metadata() {
             Ok(metadata) if !entered.insert((metadata.dev(), metadata.ino())) => continue,

@@ -58,7 +58,8 @@ pub fn granted_profile(
 
 /// A file that the host's owner has to mend.
 pub fn broken(error: FileError) -> Refusal {
-    let refusal = Refusal::new(Reason::InvalidContract, error.to_string());
+    let reason = if error.shortage { Reason::StartFailed } else { Reason::InvalidContract };
+    let refusal = Refusal::new(reason, error.to_string());
     let hint = error.hint.clone();
     let details = serde_json::json!({
         "file": error.file.display().to_string(), "line": error.line, "pointer": error.pointer
