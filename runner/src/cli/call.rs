@@ -260,11 +260,11 @@ fn summary(envelope: &Envelope) -> String {
     let sandbox = &envelope.sandbox;
     let level = sandbox.level.map_or("no level".to_owned(), |level| format!("level {level}"));
     format!(
-        "call {}: {} in {}, profile {}, {level}, {} attempts",
+        "call {}: {} in {}, profile {}, {level}, {}",
         envelope.call_id,
         envelope.status.as_str(),
         human::millis(envelope.usage.wall_ms),
         sandbox.profile.as_deref().unwrap_or("none"),
-        envelope.attempts,
+        human::count(envelope.attempts.into(), "attempt", "attempts"),
     )
 }

@@ -63,7 +63,8 @@ pub fn read(path: &Path, flag: &str) -> Result<Vec<u8>, Refusal> {
         std::fs::File::open(path).and_then(|file| file.take(INPUT_MAX + 1).read_to_end(&mut bytes))
     };
     read.map_err(|error| {
-        usage(format!("{flag}: {shown}: {error}")).hint("name a file that can be read, or - for standard input")
+        let place = if flag == shown { shown.clone() } else { format!("{flag}: {shown}") };
+        usage(format!("{place}: {error}")).hint("name a file that can be read, or - for standard input")
     })?;
     if bytes.len() as u64 > INPUT_MAX {
         return Err(

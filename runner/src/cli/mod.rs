@@ -6,6 +6,8 @@ mod doctor;
 mod input;
 mod registry;
 mod say;
+mod usage;
+mod values;
 mod watchdog;
 
 use crate::cell::client::Seed;
@@ -18,9 +20,7 @@ use crate::refusal::Refusal;
 use crate::runner::Runner;
 use crate::start_failure;
 use crate::sys::SysError;
-use crate::trace::TraceContext;
 use args::{Cli, Command, Common};
-use clap::{CommandFactory, Parser};
 use nix::errno::Errno;
 use std::ffi::{OsStr, OsString};
 use std::os::fd::AsFd;
@@ -44,7 +44,7 @@ pub fn begin() {
 /// `accepted`: when this process started; deadlines count from here. `seed`: the launcher, where the command may
 /// need one.
 pub fn main(args: Vec<OsString>, accepted: Instant, seed: Started) -> u8 {
-    match Cli::try_parse_from(&args) {
+    match args::parse(&args) {
         Ok(cli) => {
             let answers = matches!(cli.command, Command::Run(_) | Command::Exec(_));
             let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| dispatch(cli, accepted, seed)));
@@ -52,7 +52,7 @@ pub fn main(args: Vec<OsString>, accepted: Instant, seed: Started) -> u8 {
         }
         Err(error) => {
             say::set_format(wants_json_lines(&args));
-            usage(&args, &error)
+            usage::usage(&args, &error)
         }
     }
 }
@@ -79,42 +79,24 @@ fn dispatch(cli: Cli, accepted: Instant, seed: Started) -> u8 {
         Command::Doctor(doctor) => doctor::doctor(&doctor, &common, seed),
         Command::Completions { shell } => {
             let mut text = Vec::new();
-            clap_complete::generate(shell, &mut Cli::command(), "toolcell", &mut text);
+            clap_complete::generate(shell, &mut args::command(), "toolcell", &mut text);
             say::out(&text)
         }
-        Command::Man => {
-            let mut text = Vec::new();
-            match clap_mangen::Man::new(Cli::command()).render(&mut text) {
-                Ok(()) => say::out(&text),
-                Err(error) => say::refused(&Refusal::new(Reason::Internal, error.to_string())),
-            }
-        }
+        Command::Man { command } => man(command.as_deref()),
     }
 }
 
-/// Help and version are answers; everything else clap stops at is a refusal, with an envelope where one is due.
-fn usage(args: &[OsString], error: &clap::Error) -> u8 {
-    if !error.use_stderr() {
-        let text = if say::colour(&std::io::stdout()) {
-            error.render().ansi().to_string()
-        } else {
-            error.render().to_string()
-        };
-        return say::out(text.as_bytes());
+/// The manual page of the program, or of one of its commands.
+fn man(name: Option<&str>) -> u8 {
+    let mut all = args::command();
+    // Commands get the common flags, and their whole name.
+    all.build();
+    let page = name.and_then(|name| all.find_subcommand(name)).unwrap_or(&all);
+    let mut text = Vec::new();
+    match clap_mangen::Man::new(page.clone()).render(&mut text) {
+        Ok(()) => say::out(&text),
+        Err(error) => say::refused(&Refusal::new(Reason::Internal, error.to_string())),
     }
-    let text =
-        if say::colour(&std::io::stderr()) { error.render().ansi().to_string() } else { error.render().to_string() };
-    say::err(text.trim_end());
-    if matches!(command_name(args), Some("run" | "exec")) {
-        let plain = error.render().to_string();
-        let message = plain.trim_start_matches("error: ").lines().take_while(|line| !line.starts_with("Usage:"));
-        let message: Vec<&str> = message.map(str::trim).filter(|line| !line.is_empty()).collect();
-        let refusal = Refusal::new(Reason::Usage, message.join("; ")).hint("toolcell --help");
-        let id = uuid::Uuid::now_v7().to_string();
-        let envelope = Envelope::refused(id, None, &refusal, TraceContext::root().ids());
-        return print(&envelope, false);
-    }
-    64
 }
 
 /// A bug of toolcell's own, whose place the panic's message on stderr has told. Whoever reads stdout still gets an
@@ -125,22 +107,6 @@ fn panicked(answers: bool, accepted: Instant) -> u8 {
         return print(&crate::runner::refuse(&crate::runner::Identity::default(), accepted, &refusal), false);
     }
     70
-}
-
-/// The command that a command line names, though clap could not make sense of all of it.
-fn command_name(args: &[OsString]) -> Option<&str> {
-    let mut words = args.iter().skip(1);
-    while let Some(word) = words.next() {
-        match word.to_str()? {
-            // The value is the next word.
-            "--registry" | "--config" | "--log-format" => {
-                words.next();
-            }
-            flag if flag.starts_with('-') => {}
-            name => return Some(name),
-        }
-    }
-    None
 }
 
 /// Whether lines on stderr are wanted as JSON, asked before clap has understood the rest.
@@ -187,7 +153,7 @@ fn runner(common: &Common) -> Result<Runner, Refusal> {
     };
     let config = Config::load(&sources).map_err(crate::resolve::broken)?;
     if let Some(why) = &config.ignored {
-        say::warn(&format!("warning: not believed: {why}"));
+        say::warn(&format!("not believed: {why}"));
     }
     let host = Host::detect(config.identity);
     let bin_dir = std::env::current_exe().ok().and_then(|exe| exe.parent().map(PathBuf::from)).unwrap_or_default();

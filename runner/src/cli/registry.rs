@@ -2,6 +2,7 @@
 
 use super::args::{Common, List, Show};
 use super::{runner, say};
+use crate::human;
 use crate::reason::Reason;
 use crate::refusal::Refusal;
 use crate::registry::Registry;
@@ -37,7 +38,9 @@ pub fn list(args: &List, common: &Common) -> u8 {
     let broken = errors.len();
     let code = print(&json!({"capabilities": capabilities, "errors": errors}), args.pretty);
     if broken > 0 {
-        say::warn(&format!("warning: {broken} folders hold no valid capability; see `errors`"));
+        let folders = human::count(broken as u64, "folder", "folders");
+        let hold = if broken == 1 { "holds" } else { "hold" };
+        say::warn(&format!("{folders} {hold} no valid capability; see `errors`"));
     }
     code
 }
