@@ -35,7 +35,8 @@ pub(super) fn stdout_partial(why: &str, stdout: &Capture) -> Option<Warning> {
         return None;
     }
     let (text, cut) = excerpt(bytes);
-    let message = format!("standard output {why} is no result: {}", human::bytes(stdout.total.max(bytes.len() as u64)));
+    let size = human::bytes(stdout.total.max(bytes.len() as u64));
+    let message = format!("standard output ({size}) is no result: {why}");
     let details = json!({"text": text, "bytes": stdout.total, "truncated": cut || stdout.truncated});
     Some(warning(WarningCode::StdoutPartial, message, details))
 }
