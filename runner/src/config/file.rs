@@ -100,6 +100,9 @@ fn check(file: &ConfigFile, path: &Path) -> Result<(), FileError> {
             }
             _ => {}
         }
+        for (place, name) in grant.profiles.iter().enumerate() {
+            check_profile(name, path).map_err(|error| error.at(format!("/grant/{index}/profiles/{place}")))?;
+        }
     }
     for (name, secret) in file.secrets.iter().flatten() {
         check_secret(name, secret)
@@ -116,6 +119,20 @@ fn check(file: &ConfigFile, path: &Path) -> Result<(), FileError> {
         }
     }
     Ok(())
+}
+
+/// A grant for a profile nobody knows would grant nothing, in silence.
+fn check_profile(name: &str, path: &Path) -> Result<(), FileError> {
+    if crate::profile::BUILT_IN.iter().any(|(known, _)| *known == name) {
+        return Ok(());
+    }
+    let folder = path.parent().unwrap_or(Path::new("/")).join("profiles");
+    let known = crate::profile::names(Some(&folder));
+    if known.iter().any(|known| known == name) {
+        return Ok(());
+    }
+    let fact = format!("grants the profile `{name}`, which does not exist; known are {}", known.join(", "));
+    Err(FileError::new(path, fact).hint(format!("correct its name, or write {}/{name}.toml", folder.display())))
 }
 
 fn check_secret(name: &str, secret: &SecretEntry) -> Result<(), (String, &'static str)> {

@@ -192,7 +192,8 @@ pub fn from_toml<T: DeserializeOwned>(text: &str, file: &Path) -> Result<T, File
             None => found,
         }
     };
-    let deserializer = toml::Deserializer::parse(text).map_err(|error| place(&error))?;
+    let syntax = |error: &toml::de::Error| place(error).hint("correct the TOML there");
+    let deserializer = toml::Deserializer::parse(text).map_err(|error| syntax(&error))?;
     serde_path_to_error::deserialize(deserializer).map_err(|error| {
         let pointer = pointer(error.path());
         place(error.inner()).at(pointer).with_known_hint()
@@ -210,9 +211,30 @@ impl FileError {
             self.hint = Some("remove it, or correct its spelling".into());
         } else if self.message.starts_with("missing field") {
             self.hint = Some("add it".into());
+        } else {
+            self.hint = expected(&self.message).map(str::to_owned);
         }
         self
     }
+}
+
+/// How what a parser expects is written.
+fn expected(message: &str) -> Option<&'static str> {
+    let (found, expected) = message.rsplit_once(", expected ")?;
+    Some(match expected {
+        "a sequence" if found.contains("map") => {
+            "write it as a list; a table is one in double brackets, such as [[grant]]"
+        }
+        "a sequence" => "write it as a list, in brackets: [\"...\"]",
+        "a string" | "path string" => "write it in double quotes",
+        "a boolean" => "write true or false, without quotes",
+        "a map" => "write it as a table",
+        whole if whole.starts_with(['u', 'i']) && whole[1..].parse::<u8>().is_ok() => {
+            "write a whole number that is not negative, without quotes"
+        }
+        "f64" => "write a number, without quotes",
+        _ => "write what is expected there",
+    })
 }
 
 const HINT: &str = "\u{1}hint: ";
