@@ -221,7 +221,8 @@ impl LimitArgs {
             memory: self.memory,
             pids: self.pids,
             cpu: self.cpu,
-            min_level: if all { 3 } else { self.min_level },
+            min_level: self.min_level,
+            require_all: all,
             require: self
                 .require
                 .iter()

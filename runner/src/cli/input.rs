@@ -127,8 +127,12 @@ impl Waiting<'_> {
                 Err(Refusal::new(Reason::Cancelled, "cancelled while the input was awaited"))
             }
             () = tokio::time::sleep_until((self.accepted + wall).into()) => {
-                let wall = human::millis(u64::try_from(wall.as_millis()).unwrap_or(u64::MAX));
-                let message = format!("the input did not end within the deadline of {wall}");
+                let deadline = human::millis(wall_ms);
+                let message = if wall_ms < 1000 {
+                    format!("the input did not end within 1 s; the deadline is {deadline}, and input is awaited for 1 s at least")
+                } else {
+                    format!("the input did not end within the deadline of {deadline}")
+                };
                 Err(Refusal::new(Reason::Usage, message).hint("close standard input, or name a file with --input"))
             }
         };
