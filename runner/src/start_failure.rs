@@ -25,7 +25,7 @@ pub fn from_stage(error: &StageError) -> StartFailure {
         errno: Some(name(errno)),
         object: error.object.clone(),
         message,
-        hint: hint(error.step, errno, kind),
+        hint: hint(error, errno, kind),
     }
 }
 
@@ -115,7 +115,8 @@ fn kind(step: Step, errno: Errno) -> StartFailureKind {
     }
 }
 
-fn hint(step: Step, errno: Errno, kind: StartFailureKind) -> Option<String> {
+fn hint(error: &StageError, errno: Errno, kind: StartFailureKind) -> Option<String> {
+    let (step, note) = (error.step, error.note.as_deref().unwrap_or_default());
     if let Some(short) = shortage::way_out(errno).filter(|_| kind == StartFailureKind::Program) {
         return Some(short.to_owned());
     }
@@ -127,8 +128,20 @@ fn hint(step: Step, errno: Errno, kind: StartFailureKind) -> Option<String> {
             "clone3 is blocked, as a container's default seccomp profile does: allow it, or run under a profile for containers"
         }
         (StartFailureKind::Sandbox, ..) => mend(step.layer().unwrap_or(Layer::UserNs)),
+        (StartFailureKind::Program, Step::Exec, Errno::ENOENT) if note.contains("\\r\"") => {
+            "the script has the line ends of Windows: save it with LF only"
+        }
+        (StartFailureKind::Program, Step::Exec, Errno::ENOENT) if note.contains("interpreter") => {
+            "install it, or name another in the `#!` line, such as #!/bin/sh; the sandbox shows /usr, the capability's folder as /tool, and what the profile names"
+        }
+        (StartFailureKind::Program, Step::Exec, Errno::ENOENT) if note.contains("loader") => {
+            "link the program statically, or install the loader it was linked for"
+        }
         (StartFailureKind::Program, Step::Exec, Errno::ENOENT) => {
-            "a bare name is looked up in /tool/bin, beside toolcell, then in /usr/local/bin, /usr/bin and /bin"
+            "the sandbox shows /usr, the capability's folder as /tool, and what the profile names: put the program there"
+        }
+        (StartFailureKind::Program, Step::Exec, Errno::ENOEXEC) => {
+            "begin a script with a line such as #!/bin/sh; build a program for this machine"
         }
         (StartFailureKind::Program, Step::Exec, Errno::EACCES) => {
             "make the program executable for everyone; under `strict` only the tool's own program, its interpreter and loader may be executed"
