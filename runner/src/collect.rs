@@ -16,7 +16,7 @@ use std::time::Instant;
 pub struct Collected {
     /// The files, by name.
     pub files: Vec<OutFile>,
-    /// The first reason for leaving something out.
+    /// The first reason for leaving something out, and how often there was one.
     pub short: Option<String>,
 }
 
@@ -28,17 +28,21 @@ const MAX_FILES: usize = 10_000;
 /// Collects regular files below `folder`: at most `cap` bytes, until `deadline`. With `target` they are copied there
 /// under the same names; an existing file is never overwritten.
 pub fn collect(folder: OwnedFd, cap: u64, target: Option<&Path>, deadline: Instant) -> Collected {
-    let mut walk = Walk { left: cap, target, deadline, found: Collected::default() };
+    let mut walk = Walk { left: cap, left_out: 0, target, deadline, found: Collected::default() };
     if fstat(&folder).is_ok_and(|stat| stat.st_nlink == 0) {
         walk.short(|| "the tool removed the out folder that it was given".to_owned());
     }
     walk.folder(folder, &PathBuf::new(), 0);
     walk.found.files.sort_by(|a, b| a.name.cmp(&b.name));
+    if let (Some(short), 2..) = (&mut walk.found.short, walk.left_out) {
+        *short += &format!(" (and {} more)", walk.left_out - 1);
+    }
     walk.found
 }
 
 struct Walk<'a> {
     left: u64,
+    left_out: u64,
     target: Option<&'a Path>,
     deadline: Instant,
     found: Collected,
@@ -46,6 +50,7 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     fn short(&mut self, reason: impl FnOnce() -> String) {
+        self.left_out += 1;
         self.found.short.get_or_insert_with(reason);
     }
 
@@ -185,7 +190,8 @@ mod tests {
         nix::unistd::mkfifo(&base.join("out/fifo"), Mode::S_IRWXU).unwrap();
         let found = run(&base, 1000, None);
         assert_eq!(found.files.len(), 2);
-        assert!(found.short.unwrap().contains("not a regular file"));
+        let short = found.short.unwrap();
+        assert!(short.contains("not a regular file") && short.ends_with(" (and 1 more)"), "{short}");
         std::fs::remove_dir_all(&base).unwrap();
     }
 

@@ -15,7 +15,7 @@ pub const SCHEMA: &str = "toolcell.envelope/1";
 /// The one answer to a call.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Envelope {
-    /// Always [`SCHEMA`].
+    /// Always `toolcell.envelope/1`.
     pub schema: String,
     /// The call's id, a UUID version 7 unless the caller gave one.
     pub call_id: String,

@@ -11,6 +11,11 @@ pub fn bytes(count: u64) -> String {
     format!("{count} B")
 }
 
+/// How many of something: `1 fork`, `2 forks`.
+pub fn count(number: u64, one: &str, more: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { more })
+}
+
 /// A duration given in milliseconds: `850 ms`, `2 s`, `1.5 s`, `1 min 30 s`, `2 h 5 min`.
 pub fn millis(count: u64) -> String {
     let seconds = count / 1000;

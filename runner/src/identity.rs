@@ -2,6 +2,7 @@
 //! processes of one id can signal each other and share its process limit.
 
 use crate::call::IdRange;
+use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
 use std::fs::{self, File, OpenOptions};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
@@ -28,19 +29,21 @@ impl Lease {
     ///
     /// # Errors
     /// When the folder cannot be used, or every id is taken.
-    pub fn take(range: IdRange) -> Result<Self, String> {
+    pub fn take(range: IdRange) -> Result<Self, NoId> {
         let [first, second] = FOLDERS.map(Path::new);
-        Self::take_in(first, range)
-            .or_else(|why| Self::take_in(second, range).map_err(|other| format!("{why}; {other}")))
+        Self::take_in(first, range).or_else(|first| {
+            Self::take_in(second, range)
+                .map_err(|second| NoId { why: format!("{}; {}", first.why, second.why), errno: second.errno })
+        })
     }
 
-    fn take_in(folder: &Path, range: IdRange) -> Result<Self, String> {
+    fn take_in(folder: &Path, range: IdRange) -> Result<Self, NoId> {
         let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
-        made.map_err(|error| format!("{}: {error}", folder.display()))?;
+        made.map_err(NoId::io(folder))?;
         // Somebody else's folder could hand the same id out twice.
-        let owner = fs::metadata(folder).map_err(|error| format!("{}: {error}", folder.display()))?.uid();
+        let owner = fs::metadata(folder).map_err(NoId::io(folder))?.uid();
         if owner != nix::unistd::geteuid().as_raw() {
-            return Err(format!("{} belongs to user id {owner}", folder.display()));
+            return Err(NoId::new(format!("{} belongs to user id {owner}", folder.display())));
         }
         // From a different place for each process, so that many seldom try the same one; from the same place for each
         // call of a process, so that what the launcher keeps by id is met again.
@@ -50,12 +53,34 @@ impl Lease {
             let id = range.base + offset;
             let path = folder.join(id.to_string());
             let file = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(&path);
-            let file = file.map_err(|error| format!("{}: {error}", path.display()))?;
+            let file = file.map_err(NoId::io(&path))?;
             if let Ok(lock) = Flock::lock(file, FlockArg::LockExclusiveNonblock) {
                 return Ok(Self { id, _lock: lock });
             }
         }
-        Err(format!("all {} ids from {} on are in use", range.count, range.base))
+        Err(NoId::new(format!("all {} ids from {} on are in use", range.count, range.base)))
+    }
+}
+
+/// Why there is no id to be had.
+#[derive(Debug)]
+pub struct NoId {
+    /// The fact.
+    pub why: String,
+    /// The kernel's answer, where it was the kernel's.
+    pub errno: Option<Errno>,
+}
+
+impl NoId {
+    fn new(why: String) -> Self {
+        Self { why, errno: None }
+    }
+
+    fn io(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
+        move |error| Self {
+            why: format!("{}: {error}", path.display()),
+            errno: error.raw_os_error().map(Errno::from_raw),
+        }
     }
 }
 
@@ -71,7 +96,7 @@ mod tests {
         let mut ids: Vec<u32> = leases.iter().map(|lease| lease.id).collect();
         ids.sort_unstable();
         assert_eq!(ids, [1000, 1001, 1002]);
-        assert!(Lease::take_in(&folder, range).unwrap_err().contains("in use"));
+        assert!(Lease::take_in(&folder, range).unwrap_err().why.contains("in use"));
         let freed = leases.pop().unwrap().id;
         assert_eq!(Lease::take_in(&folder, range).unwrap().id, freed);
         fs::remove_dir_all(&folder).unwrap();

@@ -48,6 +48,7 @@ pub mod runner;
 pub mod schemas;
 mod scratch;
 pub mod secrets;
+mod shortage;
 pub mod signal;
 mod start_failure;
 pub mod streams;

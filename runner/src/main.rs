@@ -18,8 +18,8 @@ fn main() -> ExitCode {
         };
     }
     // Before anything starts a thread.
-    let seed = if cli::needs_launcher(&args) { Seed::fork(cli::makes_many_calls(&args)).ok() } else { None };
-    if seed.is_some() {
+    let seed = cli::needs_launcher(&args).then(|| Seed::fork(cli::makes_many_calls(&args)));
+    if seed.as_ref().is_some_and(Result::is_ok) {
         cli::begin();
     }
     ExitCode::from(cli::main(args, accepted, seed))

@@ -145,7 +145,7 @@ impl Runner {
         let registry = Registry::new(self.config.registries.clone());
         match &request.what {
             What::Capability { reference, input } => {
-                let found = registry.find(reference).map_err(resolve::unknown)?;
+                let found = registry.find(reference).map_err(|error| resolve::unknown(error, &self.config))?;
                 let contract = &found.capability.value;
                 let capability = Some(CapabilityName {
                     id: contract.id.clone(),
@@ -281,7 +281,7 @@ fn check_out(out: Option<&std::path::Path>) -> Result<(), Refusal> {
         Ok(false) => Ok(()),
         Ok(true) => Err(usage(format!("--out {}: the folder is not empty", out.display())).hint("name a new folder")),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
-        Err(error) => Err(usage(format!("--out {}: {error}", out.display()))),
+        Err(error) => Err(usage(format!("--out {}: {error}", out.display())).hint("name a new folder")),
     }
 }
 

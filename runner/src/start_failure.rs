@@ -1,8 +1,12 @@
 //! From a failed set-up step to the fact and the way out.
 
 use crate::cell::protocol::{StageError, Step};
+use crate::identity::NoId;
 use crate::layer::Layer;
 use crate::outcome::{StartFailure, StartFailureKind};
+use crate::reason::Reason;
+use crate::refusal::Refusal;
+use crate::shortage;
 use crate::sys::SysError;
 use nix::errno::Errno;
 
@@ -10,7 +14,8 @@ use nix::errno::Errno;
 pub fn from_stage(error: &StageError) -> StartFailure {
     let errno = Errno::from_raw(error.errno);
     let kind = kind(error.step, errno);
-    let mut message = format!("step {}: {} {}: {}", error.step.name(), error.call, error.object, errno.desc());
+    let on = if error.object.is_empty() { String::new() } else { format!(" {}", error.object) };
+    let mut message = format!("step {}: {}{on}: {}", error.step.name(), error.call, errno.desc());
     if let Some(note) = &error.note {
         message = format!("{}: {note}", error.object);
     }
@@ -20,20 +25,17 @@ pub fn from_stage(error: &StageError) -> StartFailure {
         errno: Some(name(errno)),
         object: error.object.clone(),
         message,
-        hint: hint(error.step, errno, kind),
+        hint: hint(error, errno, kind),
     }
 }
 
 /// A step of the runner's own that failed: for want of something the host can give more of, or by a bug.
 pub fn internal(error: SysError) -> StartFailure {
-    let exhausted =
-        matches!(error.errno, Errno::EMFILE | Errno::ENFILE | Errno::ENOMEM | Errno::EAGAIN | Errno::ENOSPC);
-    let hint = match error.call {
+    let hint = match (shortage::way_out(error.errno), error.errno, error.call) {
+        (Some(hint), ..) => Some(hint),
+        (None, Errno::ENOSPC, _) => Some("free space on the file system, or raise its quota"),
         // The caller's TMPDIR is no bug of ours.
-        "mkdtemp" => Some("set TMPDIR to a folder that can be written"),
-        _ if exhausted => {
-            Some("the host is out of descriptors, memory or processes: raise the limit or call less at once")
-        }
+        (None, _, "mkdtemp") => Some("set TMPDIR to a folder that can be written"),
         _ => None,
     };
     StartFailure {
@@ -46,15 +48,30 @@ pub fn internal(error: SysError) -> StartFailure {
     }
 }
 
+/// The same, for a front that has no Call yet.
+pub fn refusal(error: SysError) -> Refusal {
+    let failure = internal(error);
+    let reason = match failure.kind {
+        StartFailureKind::Internal => Reason::Internal,
+        _ => Reason::StartFailed,
+    };
+    let hint = failure.hint.unwrap_or_else(|| "report this, with this envelope".to_owned());
+    let details = serde_json::json!({"step": failure.step, "errno": failure.errno, "object": failure.object});
+    Refusal::new(reason, failure.message).hint(hint).with_details(details)
+}
+
 /// No id of its own for the tool.
-pub fn no_id(why: String) -> StartFailure {
+pub fn no_id(why: NoId) -> StartFailure {
+    let short = why.errno.and_then(shortage::way_out);
+    let hint =
+        short.unwrap_or("make /run/toolcell or /dev/shm writable for root, or widen [identity] in toolcell.toml");
     StartFailure {
-        kind: StartFailureKind::Sandbox,
+        kind: if short.is_some() { StartFailureKind::Program } else { StartFailureKind::Sandbox },
         step: "prepare".to_owned(),
-        errno: None,
+        errno: why.errno.map(name),
         object: "identity".to_owned(),
-        message: format!("no id of its own can be given to the tool: {why}"),
-        hint: Some("make /run/toolcell or /dev/shm writable for root, or widen [identity] in toolcell.toml".to_owned()),
+        message: format!("no id of its own can be given to the tool: {}", why.why),
+        hint: Some(hint.to_owned()),
     }
 }
 
@@ -88,10 +105,9 @@ fn name(errno: Errno) -> String {
 }
 
 fn kind(step: Step, errno: Errno) -> StartFailureKind {
-    let exhausted = matches!(errno, Errno::EAGAIN | Errno::ENOMEM | Errno::EMFILE | Errno::ENFILE);
     match step {
         Step::Exec | Step::WorkDir => StartFailureKind::Program,
-        _ if exhausted => StartFailureKind::Program,
+        _ if shortage::way_out(errno).is_some() => StartFailureKind::Program,
         // A source that is gone is no fault of the sandbox.
         Step::Trees if errno == Errno::ENOENT => StartFailureKind::Program,
         Step::Receive | Step::Fork => StartFailureKind::Internal,
@@ -99,7 +115,11 @@ fn kind(step: Step, errno: Errno) -> StartFailureKind {
     }
 }
 
-fn hint(step: Step, errno: Errno, kind: StartFailureKind) -> Option<String> {
+fn hint(error: &StageError, errno: Errno, kind: StartFailureKind) -> Option<String> {
+    let (step, note) = (error.step, error.note.as_deref().unwrap_or_default());
+    if let Some(short) = shortage::way_out(errno).filter(|_| kind == StartFailureKind::Program) {
+        return Some(short.to_owned());
+    }
     let text = match (kind, step, errno) {
         (StartFailureKind::Sandbox, Step::Clone | Step::Maps, Errno::ENOSPC) => {
             "raise the limit: sysctl user.max_user_namespaces (and its siblings for the other namespaces)"
@@ -109,8 +129,20 @@ fn hint(step: Step, errno: Errno, kind: StartFailureKind) -> Option<String> {
         }
         (StartFailureKind::Sandbox, Step::Trees | Step::NewRoot, Errno::EPERM | Errno::ENOSYS) => mend(Layer::UserNs),
         (StartFailureKind::Sandbox, ..) => mend(step.layer().unwrap_or(Layer::UserNs)),
+        (StartFailureKind::Program, Step::Exec, Errno::ENOENT) if note.contains("\\r\"") => {
+            "the script has the line ends of Windows: save it with LF only"
+        }
+        (StartFailureKind::Program, Step::Exec, Errno::ENOENT) if note.contains("interpreter") => {
+            "install it, or name another in the `#!` line, such as #!/bin/sh; the sandbox shows /usr, the capability's folder as /tool, and what the profile names"
+        }
+        (StartFailureKind::Program, Step::Exec, Errno::ENOENT) if note.contains("loader") => {
+            "link the program statically, or install the loader it was linked for"
+        }
         (StartFailureKind::Program, Step::Exec, Errno::ENOENT) => {
-            "a bare name is looked up in /tool/bin, beside toolcell, then in /usr/local/bin, /usr/bin and /bin"
+            "the sandbox shows /usr, the capability's folder as /tool, and what the profile names: put the program there"
+        }
+        (StartFailureKind::Program, Step::Exec, Errno::ENOEXEC) => {
+            "begin a script with a line such as #!/bin/sh; build a program for this machine"
         }
         (StartFailureKind::Program, Step::Exec, Errno::EACCES) => {
             "make the program executable for everyone; under `strict` only the tool's own program, its interpreter and loader may be executed"

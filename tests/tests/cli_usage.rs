@@ -55,6 +55,9 @@ fn what_clap_refuses_is_one_envelope_for_run_and_exec_and_words_on_stderr() {
         &["exec", "--stdout", "xml", "--", "true"],
         &["exec", "--call", "f", "--", "true"],
         &["--verbose", "run"],
+        &["--regist", "x", "run", "echo"],
+        &["--nosuch", "exec", "--", "true"],
+        &["run", "echo", "--timeout", "-1"],
         &["--registry", "/nonexistent", "run", "echo", "--no-such-flag"],
         &["--config=/nonexistent", "exec", "--bad", "--", "true"],
     ];
@@ -92,6 +95,34 @@ fn help_and_version_are_answers() {
 }
 
 #[test]
+fn help_lists_the_common_flags_last_and_only_where_they_matter() {
+    let scene = scene();
+    let help = |command: &str| String::from_utf8_lossy(&scene.toolcell(&[command, "-h"], b"").stdout).into_owned();
+    for command in ["run", "exec", "plan", "list", "show", "doctor"] {
+        let text = help(command);
+        let (own, common) = text.split_once("Everywhere:").unwrap_or_else(|| panic!("{text}"));
+        assert!(common.contains("--registry") && !own.contains("--registry"), "{text}");
+    }
+    for command in ["completions", "man"] {
+        assert!(!help(command).contains("--registry"), "{command}");
+    }
+}
+
+#[test]
+fn a_line_of_json_has_level_message_and_hint() {
+    let scene = scene();
+    for args in [&["--log-format", "json", "show", "ech"][..], &["run", "--nosuch", "--log-format=json"]] {
+        let answer = scene.toolcell(args, b"");
+        let line: Value = serde_json::from_str(answer.stderr.trim()).expect("one JSON object");
+        assert_eq!(line["level"], "error");
+        assert!(!line["message"].as_str().expect("a text").starts_with("error"), "{line}");
+        assert!(line["hint"].is_string(), "{line}");
+    }
+    let text = scene.toolcell(&["show", "ech"], b"").stderr;
+    assert_eq!(text, "error: there is no capability `ech`\nhint: near it: echo\n");
+}
+
+#[test]
 fn list_and_show_and_plan_print_one_document_each() {
     let scene = scene();
     let list = scene.toolcell(&["list"], b"");
@@ -125,6 +156,12 @@ fn completions_and_the_manual_page_come_alone() {
     let man = scene.toolcell(&["man"], b"");
     assert_eq!((man.code, man.stderr.as_str()), (Some(0), ""));
     assert!(String::from_utf8_lossy(&man.stdout).contains(".TH toolcell"));
+    for command in ["run", "exec", "plan"] {
+        let page = scene.toolcell(&["man", command], b"");
+        let text = String::from_utf8_lossy(&page.stdout).into_owned();
+        assert_eq!((page.code, page.stderr.as_str()), (Some(0), ""), "{command}");
+        assert!(text.contains(&format!(".TH toolcell-{command} ")) && text.contains("timeout"), "{text}");
+    }
 }
 
 #[test]

@@ -23,7 +23,7 @@ pub const SCHEMA: &str = "toolcell.call/1";
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Call {
-    /// Always [`SCHEMA`].
+    /// Always `toolcell.call/1`.
     pub schema: String,
     /// The contract this call is made under; null for `exec`.
     pub capability: Option<CapabilityRef>,

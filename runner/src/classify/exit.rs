@@ -149,13 +149,15 @@ fn fact(meaning: &Meaning, reason: &str, code: u8) -> String {
 
 fn hint(call: &Call, outcome: &Outcome, meaning: &Meaning, code: u8, told: bool) -> Option<String> {
     if meaning.source == Source::Nothing && meaning.reason == Reason::UndeclaredExit.name() {
+        if code == 126 && call.profile == "strict" {
+            return Some("`strict` starts only the tool's own program; use profile = \"standard\"".to_owned());
+        }
+        let words = if outcome.stderr.total > 0 { "the tool's own words are in `stderr`; " } else { "" };
         return Some(match call.capability {
-            Some(_) => {
-                format!("declare it in tool.toml: `[exit_codes]` `{code} = \"channel_failure\"` (or what it means)")
-            }
-            None => {
-                "the tool's own words are in `stderr`; docs/exit-codes.md lists the codes that have a meaning".into()
-            }
+            Some(_) => format!(
+                "{words}declare it in tool.toml: `[exit_codes]` `{code} = \"channel_failure\"` (or what it means)"
+            ),
+            None => format!("{words}docs/exit-codes.md lists the codes that have a meaning"),
         });
     }
     (!told && outcome.stderr.total > 0).then(|| "the tool's own words are in `stderr`".to_owned())
@@ -180,10 +182,10 @@ fn partial(call: &Call, outcome: &Outcome, status: Status, body: Body) -> (Optio
         (_, Some(output)) if limited => stdout::keeps_schema(call, &output).map(|()| (output, Vec::new())),
         (None, None) if stdout::is_blank(bytes) => return (None, Vec::new()),
         (None, None) if limited && !body.names_error => stdout::take(call, bytes),
-        _ => return unused("of a tool that did not exit 0"),
+        _ => return unused("the tool did not exit 0"),
     };
     match taken {
         Ok((output, warnings)) => (Some(output), warnings),
-        Err(fault) => unused(&format!("was no partial answer ({})", fault.error.message)),
+        Err(fault) => unused(&fault.error.message.replacen("standard output is", "it is", 1)),
     }
 }

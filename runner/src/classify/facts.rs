@@ -35,7 +35,8 @@ pub(super) fn stdout_partial(why: &str, stdout: &Capture) -> Option<Warning> {
         return None;
     }
     let (text, cut) = excerpt(bytes);
-    let message = format!("standard output {why} is no result: {}", human::bytes(stdout.total.max(bytes.len() as u64)));
+    let size = human::bytes(stdout.total.max(bytes.len() as u64));
+    let message = format!("standard output ({size}) is no result: {why}");
     let details = json!({"text": text, "bytes": stdout.total, "truncated": cut || stdout.truncated});
     Some(warning(WarningCode::StdoutPartial, message, details))
 }
@@ -105,8 +106,9 @@ fn limits_degraded(outcome: &Outcome) -> Option<Warning> {
 fn processes(call: &Call, outcome: &Outcome) -> impl Iterator<Item = Warning> {
     let leaked = (outcome.leaked_processes > 0).then(|| {
         let window = human::millis(call.limits.leak_window_ms);
-        let message =
-            format!("{} of the tool's processes outlived it by {window} and were killed", outcome.leaked_processes);
+        let count = outcome.leaked_processes;
+        let were = if count == 1 { "was" } else { "were" };
+        let message = format!("{count} of the tool's processes outlived it by {window} and {were} killed");
         let details = json!({"count": outcome.leaked_processes, "window_ms": call.limits.leak_window_ms});
         warning(WarningCode::LeakedProcesses, message, details)
     });
@@ -123,12 +125,13 @@ fn limits_hit(call: &Call, outcome: &Outcome) -> impl Iterator<Item = Warning> {
         events.throttled_ms.zip(outcome.usage.wall_ms).filter(|(stopped, wall)| stopped.saturating_mul(10) > *wall);
     let throttled = throttled.map(|(stopped, wall)| {
         let (stopped_for, of) = (human::millis(stopped), human::millis(wall));
-        let message = format!("the CPU quota of {} cores stopped the tool for {stopped_for} of {of}", limits.cpu);
+        let message = format!("the CPU quota (cpu = {}) stopped the tool for {stopped_for} of {of}", limits.cpu);
         let details = json!({"throttled_ms": stopped, "wall_ms": wall, "cpu": limits.cpu});
         warning(WarningCode::Throttled, message, details)
     });
     let pids = events.pids_limit_hits.filter(|hits| *hits > 0).map(|hits| {
-        let message = format!("the limit of {} processes refused {hits} forks", limits.pids);
+        let (limit, forks) = (human::count(limits.pids, "process", "processes"), human::count(hits, "fork", "forks"));
+        let message = format!("the limit of {limit} refused {forks}");
         warning(WarningCode::PidsLimitHit, message, json!({"limit": limits.pids, "hits": hits}))
     });
     let tmp = events.tmp_full.then(|| {

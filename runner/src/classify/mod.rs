@@ -50,7 +50,9 @@ fn judge(call: &Call, outcome: &Outcome) -> Verdict {
         Ok(code) => exit::judge(call, outcome, code),
         Err(fault) => {
             let shown = !outcome.secret_in_output;
-            let partial = shown.then(|| facts::stdout_partial("before the end", &outcome.stdout)).flatten();
+            let partial = shown
+                .then(|| facts::stdout_partial("the tool was ended before it had finished", &outcome.stdout))
+                .flatten();
             Verdict { warnings: partial.into_iter().collect(), ..fault.into() }
         }
     }

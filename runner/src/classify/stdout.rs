@@ -61,7 +61,7 @@ fn internal(error: &serde_json::Error) -> Fault {
 }
 
 fn invalid(declared: &str, error: &JsonError) -> Fault {
-    let message = format!("standard output is not {declared}: {} (at byte {})", error.message, error.offset);
+    let message = format!("standard output is not {declared}: {}", error.placed());
     let hint = error.hint.as_ref().map_or_else(
         || "print nothing but the answer on standard output; words for people belong on standard error".to_owned(),
         |hint| hint.to_string(),

@@ -1,9 +1,9 @@
 //! The command line.
 
-use crate::layer::Layer;
+use super::values::{Need, call_id, cores, layer, level, pair, processes};
 use crate::resolve::Tighten;
 use crate::units::{Millis, Size};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -17,20 +17,36 @@ pub struct Cli {
     pub common: Common,
 }
 
+/// The whole command line. What prints a text of the program's own takes the common flags, and does not list them.
+pub fn command() -> clap::Command {
+    let mut command = Cli::command();
+    let common: Vec<clap::Arg> = command.get_arguments().filter(|arg| arg.is_global_set()).cloned().collect();
+    for name in ["completions", "man"] {
+        command = command.mut_subcommand(name, |one| one.args(common.iter().map(|arg| arg.clone().hide(true))));
+    }
+    command
+}
+
+/// Reads a command line.
+pub fn parse(args: &[OsString]) -> Result<Cli, clap::Error> {
+    Cli::from_arg_matches(&command().try_get_matches_from(args)?)
+}
+
 /// Flags that every command takes.
 #[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Everywhere")]
 pub struct Common {
     /// Registry folders, separated by `:`
-    #[arg(long, global = true, value_name = "DIR")]
+    #[arg(long, global = true, display_order = 1000, value_name = "DIR")]
     pub registry: Option<OsString>,
     /// The configuration file
-    #[arg(long, global = true, value_name = "FILE")]
+    #[arg(long, global = true, display_order = 1000, value_name = "FILE")]
     pub config: Option<PathBuf>,
     /// How lines on stderr are written
-    #[arg(long, global = true, value_enum, default_value_t = LogFormat::Text)]
+    #[arg(long, global = true, display_order = 1000, value_enum, default_value_t = LogFormat::Text)]
     pub log_format: LogFormat,
     /// Say more on stderr
-    #[arg(long, global = true)]
+    #[arg(long, global = true, display_order = 1000)]
     pub verbose: bool,
 }
 
@@ -63,8 +79,12 @@ pub enum Command {
         /// For which shell
         shell: clap_complete::Shell,
     },
-    /// Print the manual page
-    Man,
+    /// Print the manual page, or that of a command
+    Man {
+        /// Of which command
+        #[arg(value_parser = ["run", "exec", "plan", "list", "show", "doctor", "completions", "man"])]
+        command: Option<String>,
+    },
 }
 
 #[derive(Debug, Args)]
@@ -83,6 +103,9 @@ pub struct Run {
 
 #[derive(Debug, Args)]
 pub struct Exec {
+    /// The command, behind `--`
+    #[arg(last = true, value_name = "COMMAND", required_unless_present = "call")]
+    pub argv: Vec<OsString>,
     /// Execute a Call that `plan` printed
     #[arg(long, value_name = "FILE", conflicts_with_all = ["stdin", "stdout", "argv"])]
     pub call: Option<PathBuf>,
@@ -98,9 +121,6 @@ pub struct Exec {
     pub identity: IdentityArgs,
     #[command(flatten)]
     pub answer: AnswerArgs,
-    /// The command
-    #[arg(last = true, value_name = "COMMAND", required_unless_present = "call")]
-    pub argv: Vec<OsString>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -152,6 +172,7 @@ pub struct Doctor {
 }
 
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Input")]
 pub struct InputArgs {
     /// The input document (`-`: standard input); without it standard input, if that is a pipe or a file, else {}
     #[arg(long, value_name = "FILE")]
@@ -161,63 +182,33 @@ pub struct InputArgs {
     pub set: Vec<(String, String)>,
 }
 
-fn pair(text: &str) -> Result<(String, String), String> {
-    match text.split_once('=') {
-        Some((pointer, value)) if pointer.starts_with('/') => Ok((pointer.to_owned(), value.to_owned())),
-        _ => Err("write it as /POINTER=VALUE, such as /code=SPY".to_owned()),
-    }
-}
-
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Sandbox and limits")]
 pub struct LimitArgs {
-    /// Another profile, which must be granted
+    /// Another profile; beyond strict and standard (for exec also workspace) it must be granted
     #[arg(long, value_name = "PROFILE")]
     pub profile: Option<String>,
     /// A shorter deadline, such as 5s
-    #[arg(long, value_name = "DURATION")]
+    #[arg(long, value_name = "DURATION", allow_negative_numbers = true)]
     pub timeout: Option<Millis>,
     /// Less memory, such as 64MiB
-    #[arg(long, value_name = "SIZE")]
+    #[arg(long, value_name = "SIZE", allow_negative_numbers = true)]
     pub memory: Option<Size>,
     /// Fewer processes
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = processes, allow_negative_numbers = true)]
     pub pids: Option<u64>,
     /// Less CPU, in cores
-    #[arg(long, value_name = "X", value_parser = cores)]
+    #[arg(long, value_name = "X", value_parser = cores, allow_negative_numbers = true)]
     pub cpu: Option<f64>,
     /// A folder mounted writable at /work
     #[arg(long, value_name = "DIR")]
     pub workspace: Option<PathBuf>,
     /// Refuse below this sandbox level
-    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=3))]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = level, allow_negative_numbers = true)]
     pub min_level: u8,
     /// Refuse without these layers; `all` stands for every one the profile asks for
     #[arg(long, value_name = "LAYER", value_delimiter = ',', value_parser = layer)]
     pub require: Vec<Need>,
-}
-
-/// What `--require` takes.
-#[derive(Debug, Clone, Copy)]
-pub enum Need {
-    /// Every layer the profile asks for.
-    All,
-    /// One layer.
-    One(Layer),
-}
-
-fn layer(text: &str) -> Result<Need, String> {
-    if text == "all" {
-        return Ok(Need::All);
-    }
-    let names: Vec<&str> = Layer::ALL.into_iter().map(Layer::name).collect();
-    Layer::by_name(text).map(Need::One).ok_or_else(|| format!("the layers are all, {}", names.join(", ")))
-}
-
-fn cores(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(cores) if cores.is_finite() && cores >= 0.01 => Ok(cores),
-        _ => Err("give a number of cores from 0.01 on, such as 0.5".to_owned()),
-    }
 }
 
 impl LimitArgs {
@@ -230,7 +221,8 @@ impl LimitArgs {
             memory: self.memory,
             pids: self.pids,
             cpu: self.cpu,
-            min_level: if all { 3 } else { self.min_level },
+            min_level: self.min_level,
+            require_all: all,
             require: self
                 .require
                 .iter()
@@ -242,6 +234,7 @@ impl LimitArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Identity")]
 pub struct IdentityArgs {
     /// The call's id; a new UUID without it
     #[arg(long, value_name = "ID", value_parser = call_id)]
@@ -254,16 +247,8 @@ pub struct IdentityArgs {
     pub who: Option<String>,
 }
 
-fn call_id(text: &str) -> Result<String, String> {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
-    if (1..=128).contains(&text.len()) && text.bytes().all(plain) {
-        Ok(text.to_owned())
-    } else {
-        Err("an id has 1 to 128 characters of A-Z a-z 0-9 - _ .".to_owned())
-    }
-}
-
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Answer")]
 pub struct AnswerArgs {
     /// A new or empty folder for the files the tool leaves
     #[arg(long, value_name = "DIR")]

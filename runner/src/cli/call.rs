@@ -3,7 +3,7 @@
 use super::args::{AnswerArgs, Common, Exec, ExecStdout, IdentityArgs, LimitArgs, Plan, Record, Run};
 use super::input::{Waiting, input, read};
 use super::watchdog::{self, Watched};
-use super::{print, runner, say};
+use super::{Started, machinery, print, runner, say};
 use crate::call::StdoutKind;
 use crate::cell::client::{Launcher, Seed};
 use crate::envelope::Envelope;
@@ -28,7 +28,7 @@ pub const WALL_MS: u64 = 30_000;
 /// And how long it may take to end.
 pub const GRACE_MS: u64 = 2_000;
 
-pub fn run(run: Run, common: &Common, accepted: Instant, seed: Option<Seed>) -> u8 {
+pub fn run(run: Run, common: &Common, accepted: Instant, seed: Started) -> u8 {
     let order = Order::new(run.limits, run.identity, run.answer, accepted).reading(vec![run.input.input.clone()]);
     let nothing = Input::default();
     let what = What::Capability { reference: run.capability.clone(), input: nothing };
@@ -36,7 +36,7 @@ pub fn run(run: Run, common: &Common, accepted: Instant, seed: Option<Seed>) -> 
     order.answer(what, gather, common, seed)
 }
 
-pub fn exec(exec: Exec, common: &Common, accepted: Instant, seed: Option<Seed>) -> u8 {
+pub fn exec(exec: Exec, common: &Common, accepted: Instant, seed: Started) -> u8 {
     let sources = [&exec.call, &exec.stdin].into_iter().flatten().cloned().map(Some).collect();
     let order = Order::new(exec.limits, exec.identity, exec.answer, accepted).reading(sources);
     let stdout = match exec.stdout {
@@ -118,7 +118,7 @@ impl Order {
         what: What,
         gather: impl FnOnce() -> Result<What, Refusal> + Send + 'static,
         common: &Common,
-        seed: Option<Seed>,
+        seed: Started,
     ) -> u8 {
         let pretty = self.answer.pretty;
         let (identity, accepted, patience) = (self.identity.clone(), self.accepted, self.patience.clone());
@@ -171,22 +171,15 @@ impl Order {
         }
     }
 
-    fn prepare(
-        &self,
-        common: &Common,
-        seed: Option<Seed>,
-    ) -> Result<(Ready, Runtime, Option<JoinHandle<()>>), Refusal> {
-        let internal = |message: String| Refusal::new(Reason::Internal, message);
+    fn prepare(&self, common: &Common, seed: Started) -> Result<(Ready, Runtime, Option<JoinHandle<()>>), Refusal> {
         if self.answer.record == Record::Require {
             let message = "--record require: this version keeps no records";
             return Err(Refusal::new(Reason::Usage, message).hint("leave it out"));
         }
         let runner = runner(common)?;
-        let seed = seed.ok_or_else(|| internal("no launcher could be forked".to_owned()))?;
+        let (seed, runtime) = machinery(seed)?;
         // Other processes of this user must not read secrets out of this one.
         let _ = nix::sys::prctl::set_dumpable(false);
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(|error| internal(format!("no runtime: {error}")))?;
         let (events, printer) = self.printer();
         Ok((Ready { runner, seed, events }, runtime, printer))
     }
@@ -215,7 +208,7 @@ impl Order {
             cancelled: cancelled.clone(),
         };
         let gathered = waiting.gather(gather).await;
-        let launcher = Launcher::new(seed).map_err(|error| Refusal::new(Reason::Internal, error.to_string()));
+        let launcher = Launcher::new(seed).map_err(crate::start_failure::refusal);
         let envelope = match launcher.and_then(|launcher| Ok((launcher, gathered?))) {
             Err(refusal) => refuse(&self.identity, self.accepted, &refusal),
             Ok((launcher, what)) => {
@@ -269,11 +262,11 @@ fn summary(envelope: &Envelope) -> String {
     let sandbox = &envelope.sandbox;
     let level = sandbox.level.map_or("no level".to_owned(), |level| format!("level {level}"));
     format!(
-        "call {}: {} in {}, profile {}, {level}, {} attempts",
+        "call {}: {} in {}, profile {}, {level}, {}",
         envelope.call_id,
         envelope.status.as_str(),
         human::millis(envelope.usage.wall_ms),
         sandbox.profile.as_deref().unwrap_or("none"),
-        envelope.attempts,
+        human::count(envelope.attempts.into(), "attempt", "attempts"),
     )
 }

@@ -1,15 +1,16 @@
 //! `doctor`, first form: what this host enforces, found out by real calls.
 
 use super::args::{Common, Doctor};
-use super::{runner, say};
+use super::{Started, machinery, runner, say};
 use crate::call::StdoutKind;
-use crate::cell::client::{Launcher, Seed};
+use crate::cell::client::Launcher;
 use crate::envelope::Envelope;
 use crate::layer::{Layer, LayerState};
 use crate::reason::Reason;
 use crate::refusal::Refusal;
 use crate::resolve::Tighten;
 use crate::runner::{Identity, Request, Runner, What};
+use crate::start_failure;
 use serde_json::{Value, json};
 use std::time::Instant;
 use tokio::sync::watch;
@@ -18,7 +19,7 @@ use toolcell_tool::Status;
 /// The profile whose working decides the exit code.
 const DEFAULT: &str = "strict";
 
-pub fn doctor(args: &Doctor, common: &Common, seed: Option<Seed>) -> u8 {
+pub fn doctor(args: &Doctor, common: &Common, seed: Started) -> u8 {
     let examined = runner(common).and_then(|runner| {
         let envelopes = examine(&runner, seed)?;
         Ok((runner, envelopes))
@@ -37,13 +38,11 @@ pub fn doctor(args: &Doctor, common: &Common, seed: Option<Seed>) -> u8 {
 }
 
 /// One real call under each profile that needs no folder and no grant.
-fn examine(runner: &Runner, seed: Option<Seed>) -> Result<Vec<(&'static str, Envelope)>, Refusal> {
+fn examine(runner: &Runner, seed: Started) -> Result<Vec<(&'static str, Envelope)>, Refusal> {
     let internal = |message: String| Refusal::new(Reason::Internal, message);
-    let seed = seed.ok_or_else(|| internal("no launcher could be forked".to_owned()))?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| internal(format!("no runtime: {error}")))?;
+    let (seed, runtime) = machinery(seed)?;
     runtime.block_on(async {
-        let launcher = Launcher::new(seed).map_err(|error| internal(error.to_string()))?;
+        let launcher = Launcher::new(seed).map_err(start_failure::refusal)?;
         let mut envelopes = Vec::new();
         for profile in [DEFAULT, "standard"] {
             let (_cancel, cancelled) = watch::channel(false);

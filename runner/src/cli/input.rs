@@ -8,6 +8,8 @@ use crate::reason::Reason;
 use crate::refusal::Refusal;
 use crate::resolve::{Input, Tighten};
 use crate::runner::{Runner, What};
+use crate::start_failure;
+use crate::sys::SysError;
 use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -61,7 +63,8 @@ pub fn read(path: &Path, flag: &str) -> Result<Vec<u8>, Refusal> {
         std::fs::File::open(path).and_then(|file| file.take(INPUT_MAX + 1).read_to_end(&mut bytes))
     };
     read.map_err(|error| {
-        usage(format!("{flag}: {shown}: {error}")).hint("name a file that can be read, or - for standard input")
+        let place = if flag == shown { shown.clone() } else { format!("{flag}: {shown}") };
+        usage(format!("{place}: {error}")).hint("name a file that can be read, or - for standard input")
     })?;
     if bytes.len() as u64 > INPUT_MAX {
         return Err(
@@ -108,8 +111,9 @@ impl Waiting<'_> {
             return gather();
         }
         let (done, gathered) = tokio::sync::oneshot::channel();
-        let lost = || Refusal::new(Reason::Internal, "the input could not be read: no thread could be started for it");
-        std::thread::Builder::new().spawn(move || done.send(gather())).map_err(|_| lost())?;
+        let lost = || Refusal::new(Reason::Internal, "the thread that reads the input was lost").hint("report it");
+        let started = std::thread::Builder::new().spawn(move || done.send(gather()));
+        started.map_err(SysError::io("clone", "thread for the input")).map_err(start_failure::refusal)?;
         tokio::pin!(gathered);
         let wall_ms = self.runner.wall_ms(self.what, self.tighten).unwrap_or(WALL_MS);
         self.patience.pause();
@@ -123,8 +127,12 @@ impl Waiting<'_> {
                 Err(Refusal::new(Reason::Cancelled, "cancelled while the input was awaited"))
             }
             () = tokio::time::sleep_until((self.accepted + wall).into()) => {
-                let wall = human::millis(u64::try_from(wall.as_millis()).unwrap_or(u64::MAX));
-                let message = format!("the input did not end within the deadline of {wall}");
+                let deadline = human::millis(wall_ms);
+                let message = if wall_ms < 1000 {
+                    format!("the input did not end within 1 s; the deadline is {deadline}, and input is awaited for 1 s at least")
+                } else {
+                    format!("the input did not end within the deadline of {deadline}")
+                };
                 Err(Refusal::new(Reason::Usage, message).hint("close standard input, or name a file with --input"))
             }
         };

@@ -6,6 +6,8 @@ mod doctor;
 mod input;
 mod registry;
 mod say;
+mod usage;
+mod values;
 mod watchdog;
 
 use crate::cell::client::Seed;
@@ -16,12 +18,21 @@ use crate::host::Host;
 use crate::reason::Reason;
 use crate::refusal::Refusal;
 use crate::runner::Runner;
-use crate::trace::TraceContext;
+use crate::start_failure;
+use crate::sys::SysError;
 use args::{Cli, Command, Common};
-use clap::{CommandFactory, Parser};
+use nix::errno::Errno;
 use std::ffi::{OsStr, OsString};
+use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::time::Instant;
+use tokio::runtime::Runtime;
+
+/// More descriptors than the runtime takes.
+const RUNTIME_DESCRIPTORS: usize = 8;
+
+/// The launcher, forked first thing; None where the command needs none.
+pub type Started = Option<Result<Seed, SysError>>;
 
 /// What can begin before the command line is understood; after the launcher has been forked, since it starts a thread.
 pub fn begin() {
@@ -32,8 +43,8 @@ pub fn begin() {
 ///
 /// `accepted`: when this process started; deadlines count from here. `seed`: the launcher, where the command may
 /// need one.
-pub fn main(args: Vec<OsString>, accepted: Instant, seed: Option<Seed>) -> u8 {
-    match Cli::try_parse_from(&args) {
+pub fn main(args: Vec<OsString>, accepted: Instant, seed: Started) -> u8 {
+    match args::parse(&args) {
         Ok(cli) => {
             let answers = matches!(cli.command, Command::Run(_) | Command::Exec(_));
             let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| dispatch(cli, accepted, seed)));
@@ -41,7 +52,7 @@ pub fn main(args: Vec<OsString>, accepted: Instant, seed: Option<Seed>) -> u8 {
         }
         Err(error) => {
             say::set_format(wants_json_lines(&args));
-            usage(&args, &error)
+            usage::usage(&args, &error)
         }
     }
 }
@@ -56,7 +67,7 @@ pub fn makes_many_calls(args: &[OsString]) -> bool {
     args.iter().any(|word| word == "doctor")
 }
 
-fn dispatch(cli: Cli, accepted: Instant, seed: Option<Seed>) -> u8 {
+fn dispatch(cli: Cli, accepted: Instant, seed: Started) -> u8 {
     let common = cli.common;
     say::set_format(common.log_format == args::LogFormat::Json);
     match cli.command {
@@ -68,42 +79,24 @@ fn dispatch(cli: Cli, accepted: Instant, seed: Option<Seed>) -> u8 {
         Command::Doctor(doctor) => doctor::doctor(&doctor, &common, seed),
         Command::Completions { shell } => {
             let mut text = Vec::new();
-            clap_complete::generate(shell, &mut Cli::command(), "toolcell", &mut text);
+            clap_complete::generate(shell, &mut args::command(), "toolcell", &mut text);
             say::out(&text)
         }
-        Command::Man => {
-            let mut text = Vec::new();
-            match clap_mangen::Man::new(Cli::command()).render(&mut text) {
-                Ok(()) => say::out(&text),
-                Err(error) => say::refused(&Refusal::new(Reason::Internal, error.to_string())),
-            }
-        }
+        Command::Man { command } => man(command.as_deref()),
     }
 }
 
-/// Help and version are answers; everything else clap stops at is a refusal, with an envelope where one is due.
-fn usage(args: &[OsString], error: &clap::Error) -> u8 {
-    if !error.use_stderr() {
-        let text = if say::colour(&std::io::stdout()) {
-            error.render().ansi().to_string()
-        } else {
-            error.render().to_string()
-        };
-        return say::out(text.as_bytes());
+/// The manual page of the program, or of one of its commands.
+fn man(name: Option<&str>) -> u8 {
+    let mut all = args::command();
+    // Commands get the common flags, and their whole name.
+    all.build();
+    let page = name.and_then(|name| all.find_subcommand(name)).unwrap_or(&all);
+    let mut text = Vec::new();
+    match clap_mangen::Man::new(page.clone()).render(&mut text) {
+        Ok(()) => say::out(&text),
+        Err(error) => say::refused(&Refusal::new(Reason::Internal, error.to_string())),
     }
-    let text =
-        if say::colour(&std::io::stderr()) { error.render().ansi().to_string() } else { error.render().to_string() };
-    say::err(text.trim_end());
-    if matches!(command_name(args), Some("run" | "exec")) {
-        let plain = error.render().to_string();
-        let message = plain.trim_start_matches("error: ").lines().take_while(|line| !line.starts_with("Usage:"));
-        let message: Vec<&str> = message.map(str::trim).filter(|line| !line.is_empty()).collect();
-        let refusal = Refusal::new(Reason::Usage, message.join("; ")).hint("toolcell --help");
-        let id = uuid::Uuid::now_v7().to_string();
-        let envelope = Envelope::refused(id, None, &refusal, TraceContext::root().ids());
-        return print(&envelope, false);
-    }
-    64
 }
 
 /// A bug of toolcell's own, whose place the panic's message on stderr has told. Whoever reads stdout still gets an
@@ -114,22 +107,6 @@ fn panicked(answers: bool, accepted: Instant) -> u8 {
         return print(&crate::runner::refuse(&crate::runner::Identity::default(), accepted, &refusal), false);
     }
     70
-}
-
-/// The command that a command line names, though clap could not make sense of all of it.
-fn command_name(args: &[OsString]) -> Option<&str> {
-    let mut words = args.iter().skip(1);
-    while let Some(word) = words.next() {
-        match word.to_str()? {
-            // The value is the next word.
-            "--registry" | "--config" | "--log-format" => {
-                words.next();
-            }
-            flag if flag.starts_with('-') => {}
-            name => return Some(name),
-        }
-    }
-    None
 }
 
 /// Whether lines on stderr are wanted as JSON, asked before clap has understood the rest.
@@ -148,6 +125,18 @@ fn print(envelope: &Envelope, pretty: bool) -> u8 {
     }
 }
 
+/// The launcher and the runtime to talk to it from.
+fn machinery(seed: Started) -> Result<(Seed, Runtime), Refusal> {
+    let none = || Err(SysError::new("fork", "launcher", Errno::ESRCH));
+    let seed = seed.unwrap_or_else(none).map_err(start_failure::refusal)?;
+    // tokio panics, where it cannot have the descriptors that it needs at once.
+    let clones: Result<Vec<_>, _> =
+        (0..RUNTIME_DESCRIPTORS).map(|_| std::io::stderr().as_fd().try_clone_to_owned()).collect();
+    clones.map_err(SysError::io("dup", "descriptors of the runtime")).map_err(start_failure::refusal)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    Ok((seed, runtime.map_err(SysError::io("epoll", "runtime")).map_err(start_failure::refusal)?))
+}
+
 /// The runner of this process, by flags, environment and files.
 fn runner(common: &Common) -> Result<Runner, Refusal> {
     let cwd = std::env::current_dir().map_err(|error| {
@@ -164,7 +153,7 @@ fn runner(common: &Common) -> Result<Runner, Refusal> {
     };
     let config = Config::load(&sources).map_err(crate::resolve::broken)?;
     if let Some(why) = &config.ignored {
-        say::warn(&format!("warning: not believed: {why}"));
+        say::warn(&format!("not believed: {why}"));
     }
     let mut host = Host::detect(config.identity);
     let exe = std::env::current_exe().unwrap_or_default();

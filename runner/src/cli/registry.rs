@@ -2,6 +2,7 @@
 
 use super::args::{Common, List, Show};
 use super::{runner, say};
+use crate::human;
 use crate::reason::Reason;
 use crate::refusal::Refusal;
 use crate::registry::Registry;
@@ -13,11 +14,11 @@ pub fn list(args: &List, common: &Common) -> u8 {
         Err(refusal) => return say::refused(&refusal),
     };
     if runner.config.registries.is_empty() {
-        let error = crate::resolve::unknown(crate::registry::RegistryError::NoRegistry);
+        let error = crate::resolve::unknown(crate::registry::RegistryError::NoRegistry, &runner.config);
         return say::refused(&error);
     }
-    let (mut capabilities, mut errors) = (Vec::new(), Vec::new());
-    for listed in Registry::new(runner.config.registries).list() {
+    let (mut capabilities, mut errors, mut unread) = (Vec::new(), Vec::new(), None);
+    for listed in Registry::new(runner.config.registries.clone()).list() {
         match listed.capability {
             Ok(loaded) => {
                 let one = &loaded.value;
@@ -28,6 +29,9 @@ pub fn list(args: &List, common: &Common) -> u8 {
                 }));
             }
             Err(error) => {
+                if listed.dir == listed.root {
+                    unread.get_or_insert_with(|| crate::resolve::unread(error.clone(), &runner.config));
+                }
                 errors.push(
                     json!({"dir": listed.dir.display().to_string(), "message": error.to_string(), "hint": error.hint}),
                 );
@@ -36,8 +40,14 @@ pub fn list(args: &List, common: &Common) -> u8 {
     }
     let broken = errors.len();
     let code = print(&json!({"capabilities": capabilities, "errors": errors}), args.pretty);
+    if let Some(refusal) = unread {
+        // A whole registry is missing: what is listed is not what there is.
+        return say::refused(&refusal);
+    }
     if broken > 0 {
-        say::warn(&format!("warning: {broken} folders hold no valid capability; see `errors`"));
+        let folders = human::count(broken as u64, "folder", "folders");
+        let hold = if broken == 1 { "holds" } else { "hold" };
+        say::warn(&format!("{folders} {hold} no valid capability; see `errors`"));
     }
     code
 }
@@ -45,7 +55,7 @@ pub fn list(args: &List, common: &Common) -> u8 {
 pub fn show(args: &Show, common: &Common) -> u8 {
     let shown = runner(common).and_then(|runner| {
         let registry = Registry::new(runner.config.registries.clone());
-        let found = registry.find(&args.capability).map_err(crate::resolve::unknown)?;
+        let found = registry.find(&args.capability).map_err(|error| crate::resolve::unknown(error, &runner.config))?;
         let read = |path: &std::path::Path| {
             std::fs::read_to_string(path)
                 .map_err(|error| Refusal::new(Reason::InvalidContract, format!("{}: {error}", path.display())))

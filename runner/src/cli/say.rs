@@ -7,7 +7,7 @@ use std::time::Duration;
 
 static AS_JSON: AtomicBool = AtomicBool::new(false);
 
-/// Whether lines on stderr are JSON objects.
+/// Has lines on stderr written as JSON objects.
 pub fn set_format(json: bool) {
     AS_JSON.store(json, Ordering::Relaxed);
 }
@@ -50,7 +50,7 @@ pub fn out(bytes: &[u8]) -> u8 {
     match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
         // The reader has gone away: its business.
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            err(&format!("error: the answer could not be written to standard output: {error}"));
+            err(&format!("the answer could not be written to standard output: {error}"));
             LOST
         }
         _ => 0,
@@ -64,35 +64,43 @@ pub fn event(line: &str) -> bool {
 }
 
 /// Writes what went wrong, for people.
-pub fn err(text: &str) {
-    line("error", text);
+fn err(text: &str) {
+    line("error", text, None);
 }
 
 /// Writes what somebody should look at, for people.
 pub fn warn(text: &str) {
-    line("warning", text);
+    line("warning", text, None);
 }
 
 /// Writes what somebody asked to be told, for people.
 pub fn note(text: &str) {
-    line("info", text);
+    line("info", text, None);
 }
 
-fn line(level: &str, text: &str) {
-    let line = if AS_JSON.load(Ordering::Relaxed) {
-        serde_json::json!({"level": level, "message": text}).to_string()
-    } else {
-        text.to_owned()
-    };
-    let _ = writeln!(std::io::stderr().lock(), "{line}");
+/// Writes lines that are words for people already.
+pub fn lines(text: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{text}");
+}
+
+/// Whether lines on stderr are JSON objects.
+pub fn as_json() -> bool {
+    AS_JSON.load(Ordering::Relaxed)
+}
+
+fn line(level: &str, text: &str, hint: Option<&str>) {
+    match (as_json(), level, hint) {
+        (true, _, None) => lines(&serde_json::json!({"level": level, "message": text}).to_string()),
+        (true, _, Some(_)) => lines(&serde_json::json!({"level": level, "message": text, "hint": hint}).to_string()),
+        (false, "info", _) => lines(text),
+        (false, _, None) => lines(&format!("{level}: {text}")),
+        (false, _, Some(hint)) => lines(&format!("{level}: {text}\nhint: {hint}")),
+    }
 }
 
 /// Says why there is no answer, and the exit code that goes with it. For commands whose answer is no envelope.
 pub fn refused(refusal: &Refusal) -> u8 {
-    err(&format!("error: {refusal}"));
-    if let Some(hint) = &refusal.hint {
-        err(&format!("hint: {hint}"));
-    }
+    line("error", &refusal.message, refusal.hint.as_deref());
     let error = crate::envelope::CallError::from(refusal);
     crate::exit_code::exit_code(refusal.reason.status(), Some(&error))
 }

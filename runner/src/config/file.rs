@@ -3,7 +3,7 @@
 use super::find::{User, check_owner};
 use super::{Grant, SecretRule, absolute};
 use crate::call::{IdRange, SecretSource};
-use crate::file_error::{FileError, escape, from_toml, read_text};
+use crate::file_error::{FileError, escape, from_toml, not_regular, read_text};
 use crate::text::Text;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -62,7 +62,10 @@ pub struct SecretEntry {
 
 /// The user's file: ownership, form and rules.
 pub(super) fn read_user(path: &Path, uid: u32) -> Result<ConfigFile, FileError> {
-    let meta = std::fs::metadata(path).map_err(|error| FileError::new(path, format!("cannot be read: {error}")))?;
+    let meta = std::fs::metadata(path).map_err(|error| FileError::io(path, "cannot be read", &error))?;
+    if !meta.is_file() {
+        return Err(not_regular(path));
+    }
     check_owner(path, meta.uid(), meta.mode(), uid)?;
     let file: ConfigFile = from_toml(&read_text(path)?, path)?;
     check(&file, path)?;
@@ -97,6 +100,9 @@ fn check(file: &ConfigFile, path: &Path) -> Result<(), FileError> {
             }
             _ => {}
         }
+        for (place, name) in grant.profiles.iter().enumerate() {
+            check_profile(name, path).map_err(|error| error.at(format!("/grant/{index}/profiles/{place}")))?;
+        }
     }
     for (name, secret) in file.secrets.iter().flatten() {
         check_secret(name, secret)
@@ -113,6 +119,20 @@ fn check(file: &ConfigFile, path: &Path) -> Result<(), FileError> {
         }
     }
     Ok(())
+}
+
+/// A grant for a profile nobody knows would grant nothing, in silence.
+fn check_profile(name: &str, path: &Path) -> Result<(), FileError> {
+    if crate::profile::BUILT_IN.iter().any(|(known, _)| *known == name) {
+        return Ok(());
+    }
+    let folder = path.parent().unwrap_or(Path::new("/")).join("profiles");
+    let known = crate::profile::names(Some(&folder));
+    if known.iter().any(|known| known == name) {
+        return Ok(());
+    }
+    let fact = format!("grants the profile `{name}`, which does not exist; known are {}", known.join(", "));
+    Err(FileError::new(path, fact).hint(format!("correct its name, or write {}/{name}.toml", folder.display())))
 }
 
 fn check_secret(name: &str, secret: &SecretEntry) -> Result<(), (String, &'static str)> {

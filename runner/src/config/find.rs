@@ -28,7 +28,7 @@ pub(super) fn user_file(sources: &Sources) -> Result<User, FileError> {
             Ok(_) => Ok(User::File(path)),
             Err(error) if error.kind() == ErrorKind::NotFound => Err(FileError::new(path, "does not exist")
                 .hint(format!("{by} names it; correct the path, or leave {by} out"))),
-            Err(error) => Err(FileError::new(path, format!("cannot be read: {error}"))),
+            Err(error) => Err(FileError::io(path, "cannot be read", &error)),
         };
     }
     let folder = |name: &str| sources.var(name).map(PathBuf::from).filter(|path| path.is_absolute());
@@ -45,7 +45,7 @@ pub(super) fn user_file(sources: &Sources) -> Result<User, FileError> {
         {
             Ok(User::Folder(folder))
         }
-        Err(error) => Err(FileError::new(path, format!("cannot be read: {error}"))),
+        Err(error) => Err(FileError::io(path, "cannot be read", &error)),
     }
 }
 
@@ -58,7 +58,7 @@ pub(super) fn upward_file(sources: &Sources, user: &User) -> Option<Result<PathB
         User::File(own) if id(own) == id(&found) => None,
         _ => {
             let checked = std::fs::metadata(&found)
-                .map_err(|error| FileError::new(&found, format!("cannot be read: {error}")))
+                .map_err(|error| FileError::io(&found, "cannot be read", &error))
                 // One's own group may write a shared working copy: it can only tighten.
                 .and_then(|meta| check_owner(&found, meta.uid(), meta.mode() & !0o020, sources.uid));
             Some(checked.map(|()| found))

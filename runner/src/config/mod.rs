@@ -27,6 +27,8 @@ pub const DEFAULT_IDENTITY: IdRange = IdRange { base: 1_900_000_000, count: 65_5
 pub struct Config {
     /// Where capabilities are looked for, in order; absolute.
     pub registries: Vec<PathBuf>,
+    /// The flag or variable that names them, where one does.
+    pub registries_by: Option<&'static str>,
     /// Those that grants and secrets apply to.
     pub trusted_registries: Vec<PathBuf>,
     /// What input files have to lie below; absolute.
@@ -100,8 +102,9 @@ impl Config {
             Some(Err(why)) => (None, Some(why)),
             None => (None, None),
         };
-        let (registries, trusted) = registries(sources, &own, folder, upward.as_ref());
+        let (registries, trusted, registries_by) = registries(sources, &own, folder, upward.as_ref());
         Ok(Config {
+            registries_by,
             trusted_registries: if trusted { registries.clone() } else { Vec::new() },
             registries,
             file_roots: file_roots(sources, &own, upward.as_ref())?,
@@ -123,26 +126,26 @@ pub fn state_folder(env: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     })
 }
 
-/// The registries of the first source that names any, and whether that source is trusted.
+/// The registries of the first source that names any, whether that source is trusted, and the flag or variable it is.
 fn registries(
     sources: &Sources,
     own: &ConfigFile,
     folder: Option<&Path>,
     upward: Option<&(ConfigFile, PathBuf)>,
-) -> (Vec<PathBuf>, bool) {
+) -> (Vec<PathBuf>, bool, Option<&'static str>) {
     let from_list = |list: Option<OsString>| list.map(|list| split(&list, &sources.cwd)).unwrap_or_default();
     let from_file = |list: &Option<Vec<PathBuf>>, base: &Path| -> Vec<PathBuf> {
         list.iter().flatten().map(|path| absolute(base, path)).collect()
     };
     let trusted = [
-        from_list(sources.registry.clone()),
-        from_list(sources.var("TOOLCELL_REGISTRY")),
-        from_file(&own.registry, folder.unwrap_or(&sources.cwd)),
+        (from_list(sources.registry.clone()), Some("--registry")),
+        (from_list(sources.var("TOOLCELL_REGISTRY")), Some("TOOLCELL_REGISTRY")),
+        (from_file(&own.registry, folder.unwrap_or(&sources.cwd)), None),
     ];
-    match (trusted.into_iter().find(|list| !list.is_empty()), upward) {
-        (Some(list), _) => (list, true),
-        (None, Some((file, path))) => (from_file(&file.registry, path.parent().unwrap_or(Path::new("/"))), false),
-        (None, None) => (Vec::new(), true),
+    match (trusted.into_iter().find(|(list, _)| !list.is_empty()), upward) {
+        (Some((list, by)), _) => (list, true, by),
+        (None, Some((file, path))) => (from_file(&file.registry, path.parent().unwrap_or(Path::new("/"))), false, None),
+        (None, None) => (Vec::new(), true, None),
     }
 }
 

@@ -4,11 +4,13 @@
 mod tests;
 
 use crate::json;
+use crate::shortage;
+
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_path_to_error::{Path as SerdePath, Segment};
 use std::fs::Metadata;
-use std::io::Read as _;
+use std::io::{ErrorKind, Read as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
@@ -30,12 +32,26 @@ pub struct FileError {
     pub message: String,
     /// The way out.
     pub hint: Option<String>,
+    /// Whether the host ran short of something, so that nothing is wrong with the file.
+    pub shortage: bool,
 }
 
 impl FileError {
     /// A fact about a file.
     pub fn new(file: impl Into<PathBuf>, message: impl Into<String>) -> Self {
-        Self { file: file.into(), line: None, column: None, pointer: None, message: message.into(), hint: None }
+        let (file, message) = (file.into(), message.into());
+        Self { file, line: None, column: None, pointer: None, message, hint: None, shortage: false }
+    }
+
+    /// What could not be done to a file, with the way out.
+    pub fn io(file: impl Into<PathBuf>, what: &str, error: &std::io::Error) -> Self {
+        let short = shortage::way_out_of(error);
+        let hint = short.unwrap_or(match error.kind() {
+            ErrorKind::PermissionDenied => "make it readable for the user who calls toolcell",
+            ErrorKind::NotFound => "add it, or correct its path",
+            _ => "correct its path or its permissions",
+        });
+        Self { shortage: short.is_some(), ..Self::new(file, format!("{what}: {error}")) }.hint(hint)
     }
 
     /// The same, of the value at `pointer`.
@@ -92,12 +108,12 @@ pub fn read(path: &Path) -> Result<Vec<u8>, FileError> {
 }
 
 fn read_if(path: &Path, allowed: impl Fn(&Metadata) -> Result<(), FileError>) -> Result<Vec<u8>, FileError> {
-    let failed = |error: std::io::Error| FileError::new(path, format!("cannot be read: {error}"));
+    let failed = |error: std::io::Error| FileError::io(path, "cannot be read", &error);
     let file = std::fs::OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path).map_err(failed)?;
     let metadata = file.metadata().map_err(failed)?;
     allowed(&metadata)?;
     if !metadata.is_file() {
-        return Err(FileError::new(path, "is not a regular file").hint("name a file, not a folder, a pipe or a device"));
+        return Err(not_regular(path));
     }
     let mut bytes = Vec::new();
     file.take(MAX_FILE + 1).read_to_end(&mut bytes).map_err(failed)?;
@@ -105,6 +121,11 @@ fn read_if(path: &Path, allowed: impl Fn(&Metadata) -> Result<(), FileError>) ->
         return Err(FileError::new(path, format!("is larger than {MAX_FILE} bytes")));
     }
     Ok(bytes)
+}
+
+/// Something else stands where a file is asked for.
+pub(crate) fn not_regular(path: &Path) -> FileError {
+    FileError::new(path, "is not a regular file").hint("name a file, not a folder, a pipe or a device")
 }
 
 /// As [`read`], for text.
@@ -171,7 +192,8 @@ pub fn from_toml<T: DeserializeOwned>(text: &str, file: &Path) -> Result<T, File
             None => found,
         }
     };
-    let deserializer = toml::Deserializer::parse(text).map_err(|error| place(&error))?;
+    let syntax = |error: &toml::de::Error| place(error).hint("correct the TOML there");
+    let deserializer = toml::Deserializer::parse(text).map_err(|error| syntax(&error))?;
     serde_path_to_error::deserialize(deserializer).map_err(|error| {
         let pointer = pointer(error.path());
         place(error.inner()).at(pointer).with_known_hint()
@@ -189,9 +211,30 @@ impl FileError {
             self.hint = Some("remove it, or correct its spelling".into());
         } else if self.message.starts_with("missing field") {
             self.hint = Some("add it".into());
+        } else {
+            self.hint = expected(&self.message).map(str::to_owned);
         }
         self
     }
+}
+
+/// How what a parser expects is written.
+fn expected(message: &str) -> Option<&'static str> {
+    let (found, expected) = message.rsplit_once(", expected ")?;
+    Some(match expected {
+        "a sequence" if found.contains("map") => {
+            "write it as a list; a table is one in double brackets, such as [[grant]]"
+        }
+        "a sequence" => "write it as a list, in brackets: [\"...\"]",
+        "a string" | "path string" => "write it in double quotes",
+        "a boolean" => "write true or false, without quotes",
+        "a map" => "write it as a table",
+        whole if whole.starts_with(['u', 'i']) && whole[1..].parse::<u8>().is_ok() => {
+            "write a whole number that is not negative, without quotes"
+        }
+        "f64" => "write a number, without quotes",
+        _ => "write what is expected there",
+    })
 }
 
 const HINT: &str = "\u{1}hint: ";

@@ -51,3 +51,11 @@ fn a_folder_is_no_file() {
     let error = read(Path::new("/")).unwrap_err();
     assert_eq!(error.to_string(), "/: is not a regular file");
 }
+
+#[test]
+fn want_of_descriptors_is_no_fault_of_the_file() {
+    let error = |errno: i32| FileError::io("/f", "cannot be read", &std::io::Error::from_raw_os_error(errno));
+    let (short, broken) = (error(libc::EMFILE), error(libc::EACCES));
+    assert!(short.shortage && short.hint.unwrap().contains("ulimit -n"));
+    assert!(!broken.shortage && broken.hint.unwrap().contains("readable"));
+}

@@ -88,6 +88,12 @@ impl JsonError {
         Self { offset, kind, message: message.into(), hint: None }
     }
 
+    /// The fact with its place, which some facts name themselves.
+    pub fn placed(&self) -> String {
+        let place = format!("at byte {}", self.offset);
+        if self.message.contains(&place) { self.message.clone() } else { format!("{} ({place})", self.message) }
+    }
+
     fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self

@@ -25,6 +25,16 @@ pub enum PointerError {
         /// Its type.
         found: &'static str,
     },
+    /// An item of something that is not there: an array, or an object with such a key.
+    #[error("`{pointer}` names the item `{token}` of `{at}`, which is not there")]
+    NoArray {
+        /// The pointer.
+        pointer: String,
+        /// Where nothing stands.
+        at: String,
+        /// What looks like an index.
+        token: String,
+    },
     /// Not a place of the array.
     #[error("`{pointer}` names no place of the array at `{at}`, which has {len} items; `-` appends")]
     Index {
@@ -80,12 +90,22 @@ fn index(token: &str) -> Option<usize> {
     if canonical { token.parse().ok() } else { None }
 }
 
-/// Puts `new` at `pointer`. Missing members of objects are made; nothing that holds no members is replaced on the way.
+/// Puts `new` at `pointer`. Missing members of objects are made, as objects; what would be the first item of an array
+/// that is not there is refused. Nothing that holds no members is replaced on the way.
 pub fn pointer_set(value: &mut Value, pointer: &str, new: Value) -> Result<(), PointerError> {
     let tokens = pointer_parse(pointer)?;
     let mut place = value;
     for (depth, token) in tokens.iter().enumerate() {
         let at = || tokens[..depth].iter().map(|t| format!("/{}", crate::file_error::escape(t))).collect::<String>();
+        let missing = match &*place {
+            Value::Object(map) => depth + 1 < tokens.len() && !map.contains_key(token),
+            Value::Array(items) => depth + 1 < tokens.len() && (token == "-" || index(token) == Some(items.len())),
+            _ => false,
+        };
+        if missing && let Some(next) = tokens.get(depth + 1).filter(|next| *next == "-" || index(next).is_some()) {
+            let at = format!("{}/{}", at(), crate::file_error::escape(token));
+            return Err(PointerError::NoArray { pointer: pointer.into(), at, token: next.clone() });
+        }
         let empty = || if depth + 1 < tokens.len() { Value::Object(Map::new()) } else { Value::Null };
         place = match place {
             Value::Object(map) => map.entry(token.clone()).or_insert_with(empty),
@@ -153,6 +173,13 @@ mod tests {
     #[test]
     fn each_error_says_what_is_wrong() {
         assert_eq!(set(json!({}), "a").unwrap_err(), "`a` is not a JSON Pointer: it has to be empty or begin with `/`");
+        for pointer in ["/l/0", "/l/-", "/l/0/x", "/l/2020"] {
+            let item = pointer.split('/').nth(2).unwrap();
+            let fact = format!("`{pointer}` names the item `{item}` of `/l`, which is not there");
+            assert_eq!(set(json!({}), pointer).unwrap_err(), fact);
+        }
+        assert_eq!(set(json!({"l": {}}), "/l/0").unwrap(), json!({"l": {"0": "new"}}));
+        assert_eq!(set(json!({"l": []}), "/l/0").unwrap(), json!({"l": ["new"]}));
         assert!(set(json!({}), "/a~").unwrap_err().contains("`~` has to be written `~0`"));
         assert_eq!(
             set(json!({"a": 1}), "/a/b").unwrap_err(),

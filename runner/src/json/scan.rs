@@ -163,7 +163,15 @@ impl<'a> Scanner<'a> {
 
     pub(super) fn unexpected(&self, wanted: &str) -> JsonError {
         let Some(found) = self.rest().chars().next() else { return self.truncated(&format!("before {wanted}")) };
-        JsonError::new(self.at, Kind::Syntax, format!("expected {wanted} at byte {}, found {found:?}", self.at))
+        let error =
+            JsonError::new(self.at, Kind::Syntax, format!("expected {wanted} at byte {}, found {found:?}", self.at));
+        let before = self.text[..self.at].trim_end_matches([' ', '\t', '\r', '\n']).chars().last();
+        error.hint(match (before, found) {
+            (_, '/' | '#') => "JSON knows no comments; remove it",
+            (Some(','), '}' | ']') => "remove the comma before it",
+            (_, '\'') => "write strings in double quotes",
+            _ => "correct the JSON there",
+        })
     }
 
     pub(super) fn truncated(&self, place: &str) -> JsonError {

@@ -49,6 +49,9 @@ pub struct PathRule {
     pub path: PathBuf,
     /// What it is needed for.
     pub why: String,
+    /// Whether a host without it is no surprise; else the warning profile_path_missing says so.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub optional: bool,
 }
 
 /// The paths of a profile.

@@ -188,7 +188,7 @@ fn unknown_keys_and_bad_limits_are_errors() {
 #[test]
 fn problems_are_all_listed() {
     let mut profile = builtin("workspace");
-    let rule = |path: &str| PathRule { path: path.into(), why: "t".into() };
+    let rule = |path: &str| PathRule { path: path.into(), why: "t".into(), optional: false };
     profile.read.extend([rule("etc"), rule("/a/../b"), rule("/usr/")]);
     profile.read[0].why.clear();
     profile.exec.push(rule("/work/bin"));

@@ -13,6 +13,8 @@ pub enum RegistryError {
         reference: String,
         /// Ids that look like it.
         near: Vec<String>,
+        /// A folder of that name that holds no contract.
+        bare: Option<PathBuf>,
     },
     /// The id is there, and no version of it fits.
     #[error("no version of the capability fits `{reference}`")]
@@ -54,6 +56,9 @@ impl RegistryError {
     /// The way out.
     pub fn hint(&self) -> Option<String> {
         Some(match self {
+            Self::Unknown { bare: Some(dir), .. } => {
+                format!("{} has its name and holds no capability.json", dir.display())
+            }
             Self::Unknown { near, .. } if near.is_empty() => "`toolcell list` shows what there is".into(),
             Self::Unknown { near, .. } => format!("near it: {}", near.join(", ")),
             Self::NoVersion { available, .. } => format!("there are: {}", available.join(", ")),

@@ -69,9 +69,10 @@ impl Registry {
         let wanted = Reference::parse(reference)?;
         let mut available: Vec<Version> = Vec::new();
         let mut ids = Vec::new();
-        let mut unread = None;
+        let (mut unread, mut bare) = (None, None);
         for root in &self.roots {
-            let Walk { folders, errors } = walk::walk(root);
+            let Walk { folders, errors, bare: without } = walk::walk(root);
+            bare = bare.or_else(|| without.into_iter().find(|dir| dir != root && wanted.is_name_of(dir)));
             unread = unread.or(errors.into_iter().next().map(|(_, error)| error));
             let (named, others): (Vec<_>, Vec<_>) = folders.into_iter().partition(|folder| folder.id == wanted.id);
             ids.extend(others.into_iter().map(|folder| folder.id));
@@ -89,7 +90,9 @@ impl Registry {
         // A folder that could not be read may be the one that was meant.
         match unread {
             Some(error) => Err(error.into()),
-            None => Err(RegistryError::Unknown { reference: reference.into(), near: near::near(&wanted.id, ids) }),
+            None => {
+                Err(RegistryError::Unknown { reference: reference.into(), near: near::near(&wanted.id, ids), bare })
+            }
         }
     }
 
@@ -97,7 +100,7 @@ impl Registry {
     pub fn list(&self) -> Vec<Listed> {
         let mut list: Vec<Listed> = Vec::new();
         for root in &self.roots {
-            let Walk { folders, errors } = walk::walk(root);
+            let Walk { folders, errors, .. } = walk::walk(root);
             let mut here: Vec<Listed> = Vec::new();
             for folder in folders {
                 let capability = read(&folder).and_then(|loaded| no_twin(loaded, &folder, &here));

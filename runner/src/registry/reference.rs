@@ -3,6 +3,8 @@
 use super::RegistryError;
 use crate::capability::is_id;
 use semver::{Version, VersionReq};
+use std::ffi::OsStr;
+use std::path::Path;
 
 /// What a reference asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,6 +53,12 @@ impl Reference {
             Wanted::Exact(wanted) => wanted == version,
             Wanted::Range(range) => range.matches(version),
         }
+    }
+
+    /// Whether a folder's name says that this capability stands in it.
+    pub(super) fn is_name_of(&self, dir: &Path) -> bool {
+        let name = dir.file_name().and_then(OsStr::to_str).unwrap_or_default();
+        name.split('@').next() == Some(self.id.as_str())
     }
 
     /// Whether it means this one version and no other.

@@ -23,6 +23,8 @@ pub(super) struct Walk {
     pub(super) folders: Vec<Folder>,
     /// Folders that could not be read, or are named wrongly.
     pub(super) errors: Vec<(PathBuf, FileError)>,
+    /// Folders without a contract.
+    pub(super) bare: Vec<PathBuf>,
 }
 
 /// Looks through a root, in the order of names. Each folder is entered once, whatever links lead to it.
@@ -33,10 +35,7 @@ pub(super) fn walk(root: &Path) -> Walk {
     while let Some((dir, depth)) = open.pop() {
         let failed = |error: std::io::Error| {
             let message = if depth == 0 { "the registry cannot be read" } else { "the folder cannot be read" };
-            (
-                dir.clone(),
-                FileError::new(&dir, format!("{message}: {error}")).hint("correct its path or its permissions"),
-            )
+            (dir.clone(), FileError::io(&dir, message, &error))
         };
         match dir.metadata() {
             Ok(metadata) if !entered.insert((metadata.dev(), metadata.ino())) => continue,
@@ -56,9 +55,17 @@ pub(super) fn walk(root: &Path) -> Walk {
         match sub_folders(&dir) {
             Ok(_) if depth == MAX_DEPTH => {}
             // The stack is emptied from its end.
-            Ok(below) => open.extend(below.into_iter().rev().map(|dir| (dir, depth + 1))),
+            Ok(below) => {
+                open.extend(below.into_iter().rev().map(|dir| (dir, depth + 1)));
+                walk.bare.push(dir);
+            }
             Err(error) => walk.errors.push(failed(error)),
         }
+    }
+    if walk.folders.is_empty() && root.join(FILE).exists() {
+        let parent = root.parent().unwrap_or(root).display();
+        let error = FileError::new(root, "this folder is itself a capability, and no registry");
+        walk.errors.push((root.to_path_buf(), error.hint(format!("name its parent: {parent}"))));
     }
     walk
 }

@@ -81,12 +81,15 @@ pub fn command(request: &ExecRequest, ctx: &Context<'_>) -> Result<Resolved, Ref
 
 /// A folder of the caller's that will be mounted, links followed.
 pub(super) fn caller_folder(folder: &Path, ctx: &Context<'_>) -> Result<PathBuf, Refusal> {
-    let usage =
-        |message: String| Refusal::new(Reason::Usage, message).hint("use a folder that holds only what the tool needs");
+    let usage = |message: String| {
+        Refusal::new(Reason::Usage, message)
+            .hint("cd to a folder that holds only what the tool needs, or name one with --workspace DIR")
+    };
     let shown = folder.display();
-    let real = std::fs::canonicalize(ctx.cwd.join(folder)).map_err(|error| usage(format!("{shown}: {error}")))?;
+    let real = std::fs::canonicalize(ctx.cwd.join(folder))
+        .map_err(|error| usage(format!("{shown}: {error}")).hint("name a folder that exists and can be entered"))?;
     if !real.is_dir() {
-        return Err(usage(format!("{shown} is not a folder")));
+        return Err(usage(format!("{shown} is not a folder")).hint("name a folder"));
     }
     let home = (ctx.env)("HOME").map(PathBuf::from).and_then(|home| std::fs::canonicalize(home).ok());
     if real == Path::new("/") || home.is_some_and(|home| home.starts_with(&real)) {
@@ -94,7 +97,8 @@ pub(super) fn caller_folder(folder: &Path, ctx: &Context<'_>) -> Result<PathBuf,
     }
     let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
     if let Some(kernel) = kernel_mount_below(&mounts, &real) {
-        return Err(usage(format!("{} holds {kernel}, a file system of the kernel", real.display())));
+        let how = if real.starts_with(&kernel) { "is part of" } else { "holds" };
+        return Err(usage(format!("{} {how} {kernel}, a file system of the kernel", real.display())));
     }
     Ok(real)
 }

@@ -33,7 +33,13 @@ pub fn bind_in(
         let given = match place {
             Value::Null => continue,
             Value::String(text) => text.clone(),
-            _ => return Err(rejected(&pointer, "", "is not a path")),
+            other => {
+                let message = format!("{pointer}: {} is not a path", crate::json::type_in_words(other));
+                let details = json!({"instance": pointer});
+                return Err(Refusal::new(Reason::RejectedInput, message)
+                    .hint("name a file by a string")
+                    .with_details(details));
+            }
         };
         let host = check(&pointer, &given, ctx)?;
         let name = Path::new(&given).file_name().or_else(|| host.file_name()).unwrap_or_default();

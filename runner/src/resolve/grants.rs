@@ -1,6 +1,7 @@
 //! What is granted, what is demanded, and what is broken.
 
 use super::{Context, is_on};
+use crate::config::Config;
 use crate::file_error::FileError;
 use crate::host::Host;
 use crate::layer::{Layer, Need};
@@ -29,9 +30,9 @@ pub fn granted_profile(
     if let Some(problem) =
         (!profile.builtin).then(|| crate::profile::problems(&profile, &known)).and_then(|all| all.into_iter().next())
     {
-        let message = format!("the profile `{name}` is broken: {problem}");
-        return Err(Refusal::new(Reason::InvalidContract, message)
-            .hint("mend the file in the profiles folder of the configuration"));
+        let file = folder.unwrap_or(Path::new("profiles")).join(format!("{name}.toml"));
+        let error = FileError::new(file, format!("the profile `{name}` is broken: {problem}"));
+        return Err(broken(error.hint("mend the file, or the profile that it extends")));
     }
     let (id, registry) = (who.map(|(id, _)| id), who.map(|(_, registry)| registry));
     // A profile of the user's own that only tightens a safe one needs no grant.
@@ -67,7 +68,8 @@ fn fitted(mut profile: Profile, host: &Host) -> Profile {
 
 /// A file that the host's owner has to mend.
 pub fn broken(error: FileError) -> Refusal {
-    let refusal = Refusal::new(Reason::InvalidContract, error.to_string());
+    let reason = if error.shortage { Reason::StartFailed } else { Reason::InvalidContract };
+    let refusal = Refusal::new(reason, error.to_string());
     let hint = error.hint.clone();
     let details = serde_json::json!({
         "file": error.file.display().to_string(), "line": error.line, "pointer": error.pointer
@@ -80,9 +82,9 @@ pub fn broken(error: FileError) -> Refusal {
 }
 
 /// A capability that was not found.
-pub fn unknown(error: crate::registry::RegistryError) -> Refusal {
+pub fn unknown(error: RegistryError, config: &Config) -> Refusal {
     let error = match error {
-        RegistryError::File(error) => return broken(error),
+        RegistryError::File(error) => return unread(error, config),
         error => error,
     };
     let reason = match &error {
@@ -97,6 +99,38 @@ pub fn unknown(error: crate::registry::RegistryError) -> Refusal {
     }
 }
 
+/// A file of a registry that cannot be used. A registry itself is the caller's mistake where the caller named it.
+pub fn unread(error: FileError, config: &Config) -> Refusal {
+    match config.registries_by {
+        Some(by) if !error.shortage && config.registries.contains(&error.file) => {
+            let hint = error.hint.clone().unwrap_or_default();
+            let refusal = Refusal { reason: Reason::Usage, ..broken(error) };
+            refusal.hint(format!("{by} names it; {hint}"))
+        }
+        _ => broken(error),
+    }
+}
+
+/// A refused profile, with the line of tool.toml where that names a profile nobody knows.
+pub fn named_by_tool(found: &Found, refusal: Refusal, ctx: &Context<'_>) -> Refusal {
+    #[derive(serde::Deserialize)]
+    struct Named {
+        profile: toml::Spanned<String>,
+    }
+    let folder = ctx.config.profiles_dir.as_deref();
+    let (name, path) = (&found.tool.value.profile, &found.tool.path);
+    if crate::profile::names(folder).contains(name) {
+        return refusal;
+    }
+    let fact = format!("unknown profile `{name}`; known are {}", crate::profile::names(folder).join(", "));
+    let mut error = FileError::new(path, fact).at("/profile");
+    let text = crate::file_error::read_text(path).unwrap_or_default();
+    if let Ok(named) = toml::from_str::<Named>(&text) {
+        error = error.offset(text.as_bytes(), named.profile.span().start);
+    }
+    broken(error.hint(refusal.hint.unwrap_or_else(|| "name one of them".to_owned())))
+}
+
 /// What each layer's absence means, after the caller's flags.
 pub fn requirements(profile: &Profile, tighten: &Tighten) -> BTreeMap<Layer, Need> {
     let mut require = profile.require.clone();
@@ -108,7 +142,7 @@ pub fn requirements(profile: &Profile, tighten: &Tighten) -> BTreeMap<Layer, Nee
 pub fn demand(require: &mut BTreeMap<Layer, Need>, tighten: &Tighten) {
     for (layer, need) in require {
         // Level 3 means that nothing the profile asks for is missing.
-        let whole = *need == Need::BestEffort && tighten.min_level >= 3;
+        let whole = *need == Need::BestEffort && (tighten.require_all || tighten.min_level >= 3);
         if whole || tighten.require.contains(layer) {
             *need = Need::Required;
         }

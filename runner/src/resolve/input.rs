@@ -30,8 +30,14 @@ pub fn take(input: &Input, schema: &Value, contract: &Path) -> Result<Taken, Ref
         // Whatever is not JSON is meant as a string: --set /code=SPY.
         let new = json::value(text.as_bytes()).unwrap_or_else(|_| Value::String(text.clone()));
         json::pointer_set(&mut value, pointer, new).map_err(|error| {
-            Refusal::new(Reason::Usage, format!("--set {pointer}: {error}"))
-                .hint("a JSON Pointer begins with `/` and names a place in an object or array, such as --set /code=SPY")
+            let way = match &error {
+                json::PointerError::NoArray { at, token, .. } => format!(
+                    "set the whole of it: --set '{at}=[{text:?}]' for an array, --set '{at}={{{token:?}: {text:?}}}' for an object"
+                ),
+                _ => "a JSON Pointer begins with `/` and names a place in an object or array, such as --set /code=SPY"
+                    .to_owned(),
+            };
+            Refusal::new(Reason::Usage, format!("--set {pointer}: {error}")).hint(way)
         })?;
     }
     check(&value, schema, contract, &[])?;
@@ -51,7 +57,7 @@ pub fn check(value: &Value, schema: &Value, contract: &Path, given_away: &[Strin
         let paths: Vec<String> = given_away.iter().flat_map(|pattern| expand(value, pattern)).collect();
         violations.retain(|violation| !paths.contains(&violation.instance));
     }
-    if violations.is_empty() { Ok(()) } else { Err(breaks(&violations)) }
+    if violations.is_empty() { Ok(()) } else { Err(breaks(&violations, contract)) }
 }
 
 fn not_json(error: json::JsonError) -> Refusal {
@@ -60,18 +66,18 @@ fn not_json(error: json::JsonError) -> Refusal {
             .hint("pass large data as a file the tool is given")
             .with_details(json!({"offset": error.offset}));
     }
-    let refusal = Refusal::new(
-        Reason::InvalidInputJson,
-        format!("the input is not one JSON value: {} (at byte {})", error.message, error.offset),
-    )
-    .with_details(json!({"offset": error.offset}));
+    let refusal =
+        Refusal::new(Reason::InvalidInputJson, format!("the input is not one JSON value: {}", error.placed()))
+            .with_details(json!({"offset": error.offset}));
     match error.hint {
         Some(hint) => refusal.hint(hint),
         None => refusal.hint("send one JSON document on standard input, or name a file with --input"),
     }
 }
 
-fn breaks(violations: &[crate::validate::Violation]) -> Refusal {
+fn breaks(violations: &[crate::validate::Violation], contract: &Path) -> Refusal {
+    // The folder's name is a reference to the capability.
+    let name = contract.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
     let place = |pointer: &str| if pointer.is_empty() { "the input".to_owned() } else { pointer.to_owned() };
     let first = &violations[0];
     let more = match violations.len() {
@@ -83,7 +89,7 @@ fn breaks(violations: &[crate::validate::Violation]) -> Refusal {
         .map(|one| json!({"instance": one.instance, "schema": one.schema, "found": one.found, "message": one.message}))
         .collect();
     Refusal::new(Reason::InputSchema, format!("{}: {}{more}", place(&first.instance), first.message))
-        .hint("`toolcell show CAPABILITY` prints the input schema; details.violations lists every violation")
+        .hint(format!("`toolcell show {name}` prints the input schema; details.violations lists every violation"))
         .with_details(json!({"violations": list}))
 }
 

@@ -19,7 +19,7 @@ mod root;
 pub(crate) use argv::build as argv_build;
 use environment::{base_environment, environment, secrets};
 pub use exec::{ExecRequest, command};
-pub(crate) use grants::{broken, unknown};
+pub(crate) use grants::{broken, unknown, unread};
 use grants::{check_output_schema, demand, granted_profile, requirements, schema_error};
 pub use planned::planned;
 
@@ -57,6 +57,8 @@ pub struct Tighten {
     pub min_level: u8,
     /// Layers that have to be whole.
     pub require: Vec<Layer>,
+    /// Whether every layer the profile asks for has to be whole.
+    pub require_all: bool,
     /// The folder mounted writable at /work.
     pub workspace: Option<PathBuf>,
 }
@@ -114,7 +116,9 @@ const OUTSIDE: Layout = Layout { work: "{scratch}/work", home: "{scratch}/home",
 pub fn capability(found: &Found, input: &Input, tighten: &Tighten, ctx: &Context<'_>) -> Result<Resolved, Refusal> {
     let (contract, tool) = (&found.capability.value, &found.tool.value);
     let name = tighten.profile.as_deref().unwrap_or(&tool.profile);
-    let profile = granted_profile(Some((&contract.id, &found.root)), name, tighten.profile.is_some(), ctx)?;
+    let chosen = tighten.profile.is_some();
+    let profile = granted_profile(Some((&contract.id, &found.root)), name, chosen, ctx)
+        .map_err(|refusal| if chosen { refusal } else { grants::named_by_tool(found, refusal, ctx) })?;
     let (limits, notes) = known_limits(&profile, &tool.limits, tighten, ctx);
     check_output_schema(found)?;
     let mut taken = input::take(input, &contract.input_schema, &found.capability.path)?;

@@ -92,7 +92,9 @@ fn allowed(call: &Call, registry: &Registry, ctx: &Context<'_>) -> Result<Call, 
             command(&request, &Context { cwd, ..*ctx }).map(|resolved| resolved.call)
         }
         Some(reference) => {
-            let found = registry.find(&format!("{}@={}", reference.id, reference.version)).map_err(super::unknown)?;
+            let found = registry
+                .find(&format!("{}@={}", reference.id, reference.version))
+                .map_err(|error| super::unknown(error, ctx.config))?;
             if found.capability.sha256 != reference.contract_sha256 {
                 let message = format!("the contract of `{}` has changed since this Call was made", reference.id);
                 return Err(Refusal::new(Reason::NotPermitted, message).hint("plan the call again"));

@@ -93,8 +93,14 @@ impl Scene<'_> {
         let inside = if name.as_bytes().contains(&b'/') {
             let folder = self.work.filter(|_| !self.private).unwrap_or(Path::new("/work"));
             let absolute = if path.is_absolute() { path.to_path_buf() } else { folder.join(path) };
+            // Without `.`; `..` stays, since what it means depends on links.
+            let absolute: PathBuf = absolute.components().collect();
             let host = self.host(&absolute);
-            self.exists(&host).then_some(absolute).ok_or_else(|| not_found(&name.lossy(), &[host]))?
+            if host.is_dir() {
+                let message = format!("the program `{}` is a folder", name.lossy());
+                return Err(Refusal::new(Reason::StartFailed, message).hint("name the program in it"));
+            }
+            self.exists(&host).then_some(absolute).ok_or_else(|| self.not_found(&name.lossy(), &[host]))?
         } else {
             self.look_up(&name.lossy(), true)?
         };
@@ -121,7 +127,7 @@ impl Scene<'_> {
         places.extend(SYSTEM.map(PathBuf::from));
         let tried: Vec<PathBuf> = places.into_iter().map(|place| place.join(name)).collect();
         let found = tried.iter().find(|inside| self.exists(&self.host(inside)));
-        found.cloned().ok_or_else(|| not_found(name, &tried))
+        found.cloned().ok_or_else(|| self.not_found(name, &tried))
     }
 
     /// Adds `inside` and whatever its head names. What cannot be found is left out: exec then says why.
@@ -154,19 +160,30 @@ impl Scene<'_> {
     }
 }
 
+impl Scene<'_> {
+    fn not_found(&self, name: &str, tried: &[PathBuf]) -> Refusal {
+        let list: Vec<String> = tried.iter().map(|path| path.display().to_string()).collect();
+        let beside = |path: &PathBuf| path.starts_with(TOOL_BIN) || (!self.private && path.starts_with(self.bin));
+        let places = tried.iter().map(|path| match beside(path) {
+            true => format!("{}, which is beside toolcell", self.bin.join(name).display()),
+            false => path.display().to_string(),
+        });
+        let places: Vec<String> = places.collect();
+        let hint = match self.tool {
+            Some(_) => "install it, or put it into the capability's folder: /tool/bin, or a path that begins with ./",
+            None => "install it, or give its path: one that begins with ./ is taken below the working directory",
+        };
+        let message = format!("the program `{name}` does not exist (looked at {})", places.join("; "));
+        Refusal::new(Reason::StartFailed, message).hint(hint).with_details(serde_json::json!({"tried": list}))
+    }
+}
+
 /// What a `#!/usr/bin/env NAME` line starts.
 fn env_argument(head: &[u8]) -> Option<String> {
     let line = head.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
     let text = String::from_utf8_lossy(line).into_owned();
     let mut words = text.split_whitespace().skip(1).filter(|word| !word.starts_with('-') && !word.contains('='));
     words.next().map(str::to_owned)
-}
-
-fn not_found(name: &str, tried: &[PathBuf]) -> Refusal {
-    let list: Vec<String> = tried.iter().map(|path| path.display().to_string()).collect();
-    Refusal::new(Reason::StartFailed, format!("the program `{name}` does not exist (looked at {})", list.join(", ")))
-        .hint("install it, or put it into the capability's folder: /tool/bin, or a path that begins with ./")
-        .with_details(serde_json::json!({"tried": list}))
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ use nix::errno::Errno;
 
 /// A system call that failed: which, on what, and why.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{call} {on}: {errno}")]
+#[error("{call}{}{on}: {errno}", if on.is_empty() { "" } else { " " })]
 pub struct SysError {
     /// The system call's name.
     pub call: &'static str,

@@ -131,7 +131,10 @@ fn parse(text: &str, kind: &Kind, bare_unit: Option<u64>) -> Result<u64, UnitErr
     }
     let factor = match (unit.trim_start(), bare_unit) {
         ("", Some(factor)) => factor,
-        ("", None) => return Err(UnitError::NoUnit { text: trimmed.into() }),
+        ("", None) if number.bytes().any(|digit| matches!(digit, b'1'..=b'9')) => {
+            return Err(UnitError::NoUnit { text: trimmed.into() });
+        }
+        ("", None) => return Err(UnitError::Zero { text: trimmed.into(), what: kind.what }),
         (unit, _) => kind.units.iter().find(|(name, _)| *name == unit).map(|(_, f)| *f).ok_or_else(form)?,
     };
     let too_large = || UnitError::TooLarge { text: trimmed.into(), most: kind.most };

@@ -183,7 +183,11 @@ fn schema_error(schema: &Value, error: &ValidationError<'_>) -> SchemaError {
                 return pattern_error(pointer.to_owned(), pattern);
             }
             let shown = error.masked_with(message::quote(error.instance()));
-            SchemaError::new(pointer, message::cut(shown), "correct the schema; its $schema says what may stand here")
+            let hint = match pointer.rsplit('/').next() {
+                Some("type") => "the types are null, boolean, object, array, number, integer and string",
+                _ => "correct the schema; its $schema says what may stand here",
+            };
+            SchemaError::new(pointer, message::cut(shown), hint)
         }
     }
 }

@@ -23,7 +23,9 @@ impl Builder<'_> {
         let mut shown = 0;
         for rule in &self.profile.read {
             let Some(real) = look::real(&rule.path) else {
-                self.missing(&rule.path);
+                if !rule.optional {
+                    self.missing(&rule.path);
+                }
                 continue;
             };
             shown += 1;
