@@ -14,7 +14,7 @@ fn limited(scene: &Scene, limit: &str, args: &[&str]) -> Answer {
 
 fn scene() -> Scene {
     let scene = Scene::new();
-    scene.script("echo", "#!/bin/sh\ncat\n", "profile = \"standard\"\n");
+    scene.script("echo", "#!/bin/sh\nexec cat\n", "profile = \"standard\"\n");
     scene
 }
 

@@ -13,6 +13,12 @@ const ECHO: Row = Row { case: "H06", name: "echo", tool: "echo.sh", limits: LONG
 const NAMES: Row = Row { case: "D10", name: "names", tool: "names.py", profile: "network", limits: LONG, ..ROW };
 const NO_NAMES: Row = Row { name: "no names", profile: "standard", ..NAMES };
 
+/// One test at a time: each looks for what is left of all processes that this one has begun.
+fn alone() -> std::sync::MutexGuard<'static, ()> {
+    static ONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    ONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
 /// The row's call, begun by another program.
 fn through(stage: &Stage, program: &str, args: &[&str], row: &Row) -> Answer {
     let held = stage.command(row);
@@ -24,6 +30,7 @@ fn through(stage: &Stage, program: &str, args: &[&str], row: &Row) -> Answer {
 
 #[test]
 fn runners_that_have_the_same_process_id_do_not_meet() {
+    let _alone = alone();
     needs!(needs::is_root(), "a process namespace takes root");
     needs!(needs::has("gcc"), "gcc is not installed");
     let stage = Stage::new(Scene::new(), &[NAP]);
@@ -42,6 +49,7 @@ fn runners_that_have_the_same_process_id_do_not_meet() {
 
 #[test]
 fn a_tool_that_was_installed_a_moment_ago_starts_whatever_else_is_started() {
+    let _alone = alone();
     needs!(needs::has("gcc"), "gcc is not installed");
     let stage = Stage::new(Scene::new(), &[NAP]);
     let done = AtomicBool::new(false);
@@ -72,6 +80,7 @@ fn a_tool_that_was_installed_a_moment_ago_starts_whatever_else_is_started() {
 
 #[test]
 fn inside_another_sandbox_the_answer_is_quick_and_honest() {
+    let _alone = alone();
     needs!(needs::has("bwrap"), "bubblewrap is not installed");
     let stage = Stage::new(Scene::new(), &[ECHO]);
     let own = binary("toolcell");
@@ -102,6 +111,7 @@ fn inside_another_sandbox_the_answer_is_quick_and_honest() {
 
 #[test]
 fn names_and_certificates_are_to_be_had_where_the_network_is() {
+    let _alone = alone();
     needs!(needs::has("python3"), "python3 is not installed");
     let there = std::path::Path::new("/etc/ssl/certs/ca-certificates.crt").is_file();
     for scene in Scene::everyone() {

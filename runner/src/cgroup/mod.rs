@@ -2,8 +2,10 @@
 
 mod files;
 mod place;
+mod sweep;
 
 pub use place::{Controller, Place};
+pub use sweep::sweep;
 
 use crate::call::Limits;
 use cgroups_rs::fs::cpu::CpuController;
@@ -14,6 +16,7 @@ use files::{number, word_after};
 use std::fs::{self, File};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
+use sweep::{lock, making};
 
 /// The prefix of every group's name; the call's id follows.
 pub const PREFIX: &str = "toolcell-";
@@ -82,6 +85,8 @@ impl Group {
         if let Place::V2 { base } = place {
             delegate(base)?;
         }
+        // Until the group is held, nobody may take it for one that was left.
+        let _making: Vec<_> = place.bases().into_iter().map(making).collect();
         let dirs: Vec<PathBuf> = place.bases().iter().map(|base| base.join(&name)).collect();
         let made = Cgroup::new_with_specified_controllers(Box::new(place.clone()), &name, Some(place.names()));
         let mut group = Self { v2, dirs, _locks: Vec::new(), lacking: Vec::new() };
@@ -260,12 +265,6 @@ fn delegate(base: &Path) -> Result<(), CgroupError> {
     fs::write(&path, wanted.join(" ")).map_err(|error| CgroupError::at(&path, &error))
 }
 
-fn lock(dir: &Path) -> Result<nix::fcntl::Flock<File>, CgroupError> {
-    let file = File::open(dir).map_err(|error| CgroupError::at(dir, &error))?;
-    nix::fcntl::Flock::lock(file, nix::fcntl::FlockArg::LockExclusiveNonblock)
-        .map_err(|(_, errno)| CgroupError::fact(format!("{}: flock: {errno}", dir.display())))
-}
-
 fn cause(error: &cgroups_rs::fs::error::Error) -> String {
     use std::error::Error as _;
     error.source().map_or_else(|| error.to_string(), ToString::to_string)
@@ -282,22 +281,5 @@ pub fn warm_up() {
         && let Some(controller) = controllers.first()
     {
         let _ = fs::write(controller.base.join("cgroup.procs"), "0");
-    }
-}
-
-/// Removes groups that a killed runner left behind: those of toolcell that nobody holds and that are older than a
-/// moment (a group being made is not yet held).
-pub fn sweep(place: &Place) {
-    for base in place.bases() {
-        let Ok(entries) = fs::read_dir(base) else { continue };
-        for entry in entries.flatten() {
-            let ours = entry.file_name().to_str().is_some_and(|name| name.starts_with(PREFIX));
-            let made = entry.metadata().and_then(|data| data.modified()).ok();
-            // A clock that was set back makes old groups younger than now; they are as old as they are far away.
-            let age = made.map(|time| time.elapsed().unwrap_or_else(|ahead| ahead.duration()));
-            if ours && age.is_some_and(|age| age.as_secs() >= 10) && lock(&entry.path()).is_ok() {
-                files::remove_at_once(&entry.path());
-            }
-        }
     }
 }
