@@ -74,7 +74,7 @@ pub struct CallError {
     pub hint: Option<String>,
     /// Whether the same request may succeed later.
     pub retryable: bool,
-    /// How long to wait first, milliseconds.
+    /// How long to wait first, in milliseconds; null: not known.
     pub retry_after_ms: Option<u64>,
     /// Facts by name.
     pub details: Value,
@@ -144,27 +144,27 @@ pub struct Warning {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WarningCode {
-    /// Processes outlived the tool and were killed.
+    /// Processes outlived the tool and were killed; `details`: `count`, `window_ms`.
     LeakedProcesses,
     /// The tool did not read all of its input.
     StdinClosedEarly,
-    /// The CPU quota stopped it for over 10 % of the wall time.
+    /// The CPU quota stopped it for over 10 % of the wall time; `details`: `throttled_ms`, `wall_ms`, `cpu` (cores).
     Throttled,
-    /// The scratch space was full at the end.
+    /// The scratch space was full at the end; `details`: `limit_bytes`, `limit_inodes`.
     TmpFull,
-    /// Output before the end is in the details, and is no result.
+    /// Standard output that is no result; `details`: `text` (beginning and end), `bytes`, `truncated`.
     StdoutPartial,
-    /// Standard error was cut.
+    /// Standard error was cut in its middle; `details`: `limit_bytes`, `stderr_bytes`.
     StderrTruncated,
     /// A limit that was asked for was cut to what is allowed.
     LimitClamped,
-    /// A limit is kept by weaker means than a control group.
+    /// A limit is kept by weaker means than a control group; `details`: `limits`, `by`.
     LimitDegraded,
-    /// Forks were refused.
+    /// Forks were refused; `details`: `limit`, `hits`.
     PidsLimitHit,
     /// A path the profile names does not exist.
     ProfilePathMissing,
-    /// The caller's trace context was malformed.
+    /// The caller's trace context was malformed; `details`: `traceparent`.
     TraceContextDropped,
     /// One byte-order mark was dropped.
     BomDropped,
@@ -172,15 +172,15 @@ pub enum WarningCode {
     OutputFiltered,
     /// A declared rule changed the input.
     InputCleaned,
-    /// The tool's error object contradicts its exit code.
+    /// The tool's error object contradicts its exit code; `details`: `exit_code`, `status`, `said` or `said_reason`.
     ClassConflict,
     /// The tool's program is not the one the index names.
     ExecutableChanged,
-    /// A layer is less than whole.
+    /// A layer is less than whole; `details`: `layer`, `state`, `why`.
     LayerDegraded,
     /// Something in uninterruptible sleep was left behind.
     Unreaped,
-    /// Not every file could be collected.
+    /// Not every file could be collected; `details`: `limit_bytes`, `why`.
     OutTruncated,
     /// The record could not be written.
     RecordNotStored,

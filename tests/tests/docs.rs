@@ -106,9 +106,11 @@ impl Place {
     fn new(name: &str) -> Self {
         let root = std::env::temp_dir().join(format!("toolcell-docs-{name}-{}", std::process::id()));
         let _ = fs::remove_dir_all(&root);
-        for folder in ["clone", "home", "bin"] {
+        for folder in ["clone/target/here", "home", "bin"] {
             fs::create_dir_all(root.join(folder)).expect("folders can be made");
         }
+        // What `cargo demo` leaves.
+        std::os::unix::fs::symlink(binary_dir(), root.join("clone/target/here/release")).expect("a link can be made");
         copy(&workspace().join("examples"), &root.join("clone/examples"));
         // `cargo demo` would build the workspace once more, in release; everything it needs is built already.
         let demo = binary("demo");
@@ -119,11 +121,14 @@ impl Place {
         Self(root)
     }
 
-    /// What a command prints on standard output, in an environment built from nothing.
+    /// What a command prints on standard output, in an environment built from nothing but what the README says to set.
     fn run(&self, command: &str) -> String {
-        let path = format!("{}:{}:/usr/local/bin:/usr/bin:/bin", self.0.join("bin").display(), binary_dir().display());
+        let path = format!("{}:/usr/local/bin:/usr/bin:/bin", self.0.join("bin").display());
+        let readme = read("README.md");
+        let export = blocks(&readme, "sh").into_iter().find(|block| block.starts_with("export PATH="));
+        let export = export.expect("the README says what to put on the PATH");
         let output = Command::new("sh")
-            .args(["-c", command])
+            .args(["-c", &format!("{export}\n{command}")])
             .env_clear()
             .env("PATH", path)
             .env("HOME", self.0.join("home"))
@@ -248,10 +253,62 @@ fn the_configuration_that_is_shown_is_read() {
 }
 
 #[test]
+fn the_smallest_capability_that_is_shown_is_whole() {
+    let contract = read("docs/contract.md");
+    let place = Place::new("smallest");
+    let folder = place.0.join("clone/capabilities/greet");
+    fs::create_dir_all(&folder).expect("a folder can be made");
+    let shown = [("capability.json", "json"), ("tool.toml", "toml"), ("greet", "sh")];
+    for (file, language) in shown {
+        let text = format!("{}\n", blocks(&contract, language)[0]);
+        fs::write(folder.join(file), text).expect("a file can be written");
+    }
+    fs::set_permissions(folder.join("greet"), fs::Permissions::from_mode(0o755)).expect("the mode can be set");
+    let steps = steps(&blocks(&contract, "console")[0]);
+    assert_eq!(steps.len(), 1);
+    let output = place.run(&steps[0].command);
+    assert!(output_fits(&steps[0].expected, &output), "{output}");
+    let dependency = blocks(&contract, "toml").into_iter().find(|block| block.starts_with("[dependencies]"));
+    assert!(dependency.expect("it is shown").contains("path = \"../toolcell/tool-template\""));
+    assert!(read("tool-template/Cargo.toml").contains("name = \"toolcell-tool\""));
+}
+
+#[test]
+fn both_halves_of_the_secret_that_is_shown_fit_together() {
+    let shown = blocks(&read("docs/contract.md"), "toml");
+    let with = |text: &str| shown.iter().find(|block| block.contains(text)).expect("it is shown").clone();
+    let (tool, config) = (with("secrets = [\"API_KEY\"]"), with("[secrets.API_KEY]"));
+    let scene = Scene::new();
+    for id in ["supplier_a", "other"] {
+        scene.script(id, "#!/bin/sh\necho ${#API_KEY}\n", "");
+        scene.write(&format!("registry/{id}/tool.toml"), &tool);
+    }
+    fs::rename(scene.registry(), scene.path().join("config/toolcell-registry")).expect("it can be moved");
+    scene.config(&config.replace("./capabilities", "../toolcell-registry"));
+    scene.write("config/toolcell/api_key", "12345678\n");
+    let run =
+        |id: &str| toolcell_tests::finish(scene.command().env_remove("TOOLCELL_REGISTRY").args(["run", id]), b"{}");
+    assert_eq!(run("supplier_a").output(), 8);
+    run("other").expect("channel_failure", "secret_missing");
+}
+
+#[test]
+fn the_python_that_is_shown_calls() {
+    let python = ["/usr/bin/python3", "/usr/local/bin/python3"].into_iter().find(|path| Path::new(path).is_file());
+    toolcell_tests::needs!(python.is_some(), "no python3 here");
+    let place = Place::new("python");
+    let program = place.0.join("clone/call.py");
+    fs::write(&program, &blocks(&read("docs/envelope.md"), "python")[0]).expect("a file can be written");
+    let output = place.run(&format!("{} call.py", python.expect("it is there")));
+    assert_eq!(output, "SPDR S&P 500 ETF Trust\n");
+}
+
+#[test]
 fn the_wrapped_tool_that_is_shown_is_the_example() {
     let example = read("examples/capabilities/grep_lines/tool.toml");
     let shown = blocks(&read("docs/contract.md"), "toml");
-    for line in shown[0].lines() {
+    let wrapped = shown.iter().find(|block| block.contains("grep")).expect("the example is shown");
+    for line in wrapped.lines() {
         assert!(example.lines().any(|one| one == line), "not in the example: {line}");
     }
 }

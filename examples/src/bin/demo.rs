@@ -78,9 +78,7 @@ fn demo() -> Result<bool, Box<dyn Error>> {
     build(&me, workspace)?;
     let toolcell = me.with_file_name("toolcell");
     let state = StateFolder(env::temp_dir().join(format!("toolcell-demo-{}", std::process::id())));
-    println!(
-        "Four calls, one for each status. Their records go to a folder of their own, which is removed at the end."
-    );
+    println!("Four calls, one for each status.");
     let mut all_good = true;
     for (number, scene) in SCENES.iter().enumerate() {
         println!("\n{}", bold(&format!("{}. {}: {}", number + 1, scene.status, scene.shows)));
