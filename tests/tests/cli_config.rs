@@ -202,7 +202,7 @@ fn a_config_found_upward_is_believed_only_where_nobody_else_can_have_written_it(
     needs!(is_root(), "only root can give a file away");
     let other = Scene::new();
     other.script("theirs", ECHO, "profile = \"standard\"\n");
-    let mut command = |mode: u32, owner: u32| {
+    let command = |mode: u32, owner: u32| {
         let scene = scene();
         let registry = other.registry();
         let file = scene.write("work/toolcell.toml", format!("registry = [{:?}]\n", registry.display().to_string()));
