@@ -89,7 +89,7 @@ fn report(runner: &Runner, envelopes: &[(&'static str, Envelope)], works: bool) 
     json!({
         "works": works,
         "host": {"uid": runner.host.uid, "landlock_abi": runner.host.landlock_abi,
-                 "cgroup": match &runner.host.cgroup { Ok(place) => json!(place.bases()), Err(why) => json!({"missing": why}) }},
+                 "cgroup": match &runner.host.cgroup { Ok(place) => json!(place.bases()), Err(why) => json!({"missing": why, "hint": start_failure::mend(Layer::Cgroup)}) }},
         "profiles": profiles,
     })
 }
@@ -128,6 +128,9 @@ fn table(runner: &Runner, envelopes: &[(&'static str, Envelope)], works: bool) -
         for warning in &envelope.warnings {
             text += &format!("{name}: {}\n", warning.message);
         }
+    }
+    if envelopes.iter().any(|(_, one)| one.sandbox.layers.get(&Layer::Cgroup) == Some(&LayerState::Missing)) {
+        text += &format!("hint: {}\n", start_failure::mend(Layer::Cgroup));
     }
     text += if works {
         "A call under the default profile works here.\n"
