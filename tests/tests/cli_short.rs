@@ -14,6 +14,7 @@ fn limited(scene: &Scene, limit: &str, args: &[&str]) -> Answer {
 
 fn scene() -> Scene {
     let scene = Scene::new();
+    // It forks nothing itself: what it may still lack is not toolcell's to tell.
     scene.script("echo", "#!/bin/sh\nexec cat\n", "profile = \"standard\"\n");
     scene
 }

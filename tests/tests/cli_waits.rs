@@ -28,6 +28,16 @@ fn answer(mut child: Child, begun: Instant) -> Answer {
 }
 
 #[test]
+fn input_is_awaited_for_a_second_at_least_and_the_answer_says_so() {
+    let scene = Scene::new();
+    let (child, begun) = waiting(&scene, &["--timeout", "100ms"]);
+    let answer = answer(child, begun);
+    answer.expect("call_error", "usage");
+    let message = answer.at("/error/message").to_string();
+    assert!(message.contains("within 1 s") && message.contains("100 ms"), "{message}");
+}
+
+#[test]
 fn an_input_that_never_ends_does_not_outlast_the_deadline() {
     let scene = Scene::new();
     let (child, begun) = waiting(&scene, &["--timeout", "1s"]);

@@ -193,6 +193,9 @@ fn a_layer_that_has_to_be_whole_and_is_not_stops_the_call_with_the_way_out() {
     scene.script("tool", &sh("touch /tmp/x\necho '{}'\n"), "profile = \"standard\"\n");
     let free = scene.run("tool", &json!({}), &[]);
     needs!(free.at("/sandbox/layers/cgroup") != "enforced", "this user has a control group");
+    let doctor = scene.toolcell(&["doctor"], b"");
+    let text = String::from_utf8_lossy(&doctor.stdout).into_owned();
+    assert_eq!(text.matches("hint: delegate a control group (systemd-run --user --scope").count(), 1, "{text}");
     for flags in
         [&["--require", "cgroup"][..], &["--require", "all"], &["--require", "landlock,cgroup"], &["--min-level", "3"]]
     {

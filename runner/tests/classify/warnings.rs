@@ -81,3 +81,22 @@ fn a_secret_is_never_shown() {
     });
     assert!(!format!("{:?}", classify(&call(), &outcome)).contains("s3cret"));
 }
+
+#[test]
+fn warnings_are_words_that_can_be_read() {
+    let message = |call: &toolcell::call::Call, outcome: &Outcome| classify(call, outcome).warnings[0].message.clone();
+    let rows = [
+        (fine(|o| o.leaked_processes = 1), "1 of the tool's processes outlived it by 200 ms and was killed"),
+        (fine(|o| o.leaked_processes = 2), "2 of the tool's processes outlived it by 200 ms and were killed"),
+        (exited(1, "words"), "standard output (5 B) is no result: the tool did not exit 0"),
+        (
+            exited(66, "words"),
+            "standard output (5 B) is no result: it is not one JSON value: not JSON at byte 0: \"words\"",
+        ),
+    ];
+    for (outcome, text) in rows {
+        assert_eq!(message(&call(), &outcome), text);
+    }
+    let forks = message(&call(), &fine(|o| o.events.pids_limit_hits = Some(1)));
+    assert!(forks.ends_with("refused 1 fork"), "{forks}");
+}
