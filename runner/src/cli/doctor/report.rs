@@ -84,7 +84,7 @@ pub fn table(found: &Findings) -> String {
     let failed = found.calls.iter().filter_map(|(name, envelope)| Some((name, envelope.error.as_ref()?)));
     for (name, error) in failed {
         text += &format!("{name}: {}\n", error.message);
-        text += &error.hint.as_ref().map_or(String::new(), |hint| format!("  to mend it: {hint}\n"));
+        text += &error.hint.as_ref().map_or(String::new(), |hint| format!("  hint: {hint}\n"));
     }
     text += &match found.works() {
         true => format!("A call under the default profile, `{DEFAULT}`, works here.\n"),
@@ -104,7 +104,7 @@ fn lacking(found: &Findings) -> String {
         }
     }
     let one = |(why, mend, layers): (String, Option<&str>, Vec<&str>)| {
-        let mend = mend.map_or(String::new(), |mend| format!("  to mend it: {mend}\n"));
+        let mend = mend.map_or(String::new(), |mend| format!("  hint: {mend}\n"));
         format!("{}: {why}\n{mend}", layers.join(", "))
     };
     reasons.into_iter().map(one).collect()
