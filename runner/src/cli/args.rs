@@ -74,6 +74,8 @@ pub enum Command {
     Show(Show),
     /// Say what this host can enforce, and end with a real call
     Doctor(Doctor),
+    /// List profiles, show and check them, and say what they allow
+    Profile(super::profile::args::Profile),
     /// Print a completion script
     Completions {
         /// For which shell
@@ -82,7 +84,7 @@ pub enum Command {
     /// Print the manual page, or that of a command
     Man {
         /// Of which command
-        #[arg(value_parser = ["run", "exec", "plan", "list", "show", "doctor", "completions", "man"])]
+        #[arg(value_parser = ["run", "exec", "plan", "list", "show", "doctor", "profile", "completions", "man"])]
         command: Option<String>,
     },
 }

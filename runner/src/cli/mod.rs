@@ -4,6 +4,7 @@ mod args;
 mod call;
 mod doctor;
 mod input;
+mod profile;
 mod registry;
 mod say;
 mod usage;
@@ -77,6 +78,7 @@ fn dispatch(cli: Cli, accepted: Instant, seed: Started) -> u8 {
         Command::List(list) => registry::list(&list, &common),
         Command::Show(show) => registry::show(&show, &common),
         Command::Doctor(doctor) => doctor::doctor(&doctor, &common, seed),
+        Command::Profile(args) => profile::profile(args, &common),
         Command::Completions { shell } => {
             let mut text = Vec::new();
             clap_complete::generate(shell, &mut args::command(), "toolcell", &mut text);

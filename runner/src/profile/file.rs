@@ -1,6 +1,7 @@
 //! The file format of profiles, and how a child is merged into its parent.
 
-use super::{Link, Profile};
+use super::Profile;
+use super::chain::Link;
 use crate::file_error::{FileError, schema_one};
 use crate::layer::{Layer, Need};
 use crate::limits_spec::LimitsSpec;

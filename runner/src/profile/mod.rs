@@ -3,17 +3,21 @@
 //! The built-ins come first, so that no file can take the name of one; the user's own stand in the config folder and
 //! always extend another.
 
+mod chain;
 mod file;
+mod lint;
 mod problems;
 #[cfg(test)]
 mod tests;
 
+pub use chain::{Chain, Origin, Section};
 pub use file::{
     DevicesSection, FilesystemSection, NetworkMode, NetworkSection, PathRule, ProfileFile, SyscallsSection,
 };
+pub use lint::{Calls, Finding, OWN, lint};
 pub use problems::problems;
 
-use crate::file_error::{FileError, from_toml, read_text};
+use crate::file_error::{FileError, read_text};
 use crate::layer::{Layer, Need};
 use crate::limits_spec::LimitsSpec;
 use serde::Serialize;
@@ -63,32 +67,11 @@ pub struct Profile {
     pub lacking: Vec<Layer>,
 }
 
-/// One file of a chain of `extends`.
-struct Link {
-    name: String,
-    file: PathBuf,
-    raw: ProfileFile,
-    builtin: bool,
-}
-
 /// The profile of that name: a built-in, else `user_dir`/NAME.toml, with everything it extends merged in.
 ///
 /// What [`problems`] finds is not refused here, so that a lint can list it all; whoever runs a profile has to ask.
 pub fn load(name: &str, user_dir: Option<&Path>) -> Result<Profile, FileError> {
-    let mut profile: Option<Profile> = None;
-    let mut ground: Option<Profile> = None;
-    for link in chain(name, user_dir)?.into_iter().rev() {
-        let merged = file::merge(profile.take(), &link)?;
-        if link.builtin {
-            ground = Some(merged.clone());
-        }
-        profile = Some(merged);
-    }
-    let mut profile = profile.ok_or_else(|| unknown(name, user_dir))?;
-    if let Some(ground) = ground.filter(|_| !profile.builtin) {
-        profile.loosened = file::loosened(&profile, &ground);
-    }
-    Ok(profile)
+    Chain::load(name, user_dir)?.merged()
 }
 
 /// The names that [`load`] knows: the built-ins, then the user's by the alphabet.
@@ -104,38 +87,6 @@ pub fn names(user_dir: Option<&Path>) -> Vec<String> {
     own.sort();
     names.extend(own);
     names
-}
-
-/// The files from the named one to the one that extends nothing.
-fn chain(name: &str, user_dir: Option<&Path>) -> Result<Vec<Link>, FileError> {
-    let mut links: Vec<Link> = Vec::new();
-    let mut next = Some(name.to_owned());
-    while let Some(name) = next.take() {
-        let blame = |error: FileError| match links.last() {
-            Some(child) => {
-                let mut at = FileError::new(&child.file, error.message).at("/extends");
-                at.hint = error.hint;
-                at
-            }
-            None => error,
-        };
-        if links.iter().any(|link| link.name == name) {
-            let way: Vec<&str> = links.iter().map(|link| link.name.as_str()).chain([name.as_str()]).collect();
-            let fact = format!("profiles extend each other in a circle: {}", way.join(" -> "));
-            return Err(blame(FileError::new("", fact)).hint("let one of them extend a built-in profile instead"));
-        }
-        check_name(&name).map_err(|fact| blame(FileError::new(place(user_dir), fact).hint(NAME_HINT)))?;
-        let (file, text, builtin) = source(&name, user_dir)?.ok_or_else(|| blame(unknown(&name, user_dir)))?;
-        let raw: ProfileFile = from_toml(&text, &file)?;
-        if raw.extends.is_none() && !builtin {
-            return Err(FileError::new(file, "extends nothing; a profile of your own has to start from another")
-                .at("/extends")
-                .hint("add `extends = \"strict\"`"));
-        }
-        next = raw.extends.clone();
-        links.push(Link { name, file, raw, builtin });
-    }
-    Ok(links)
 }
 
 /// A profile's text, with the file it stands in and whether it is built in.

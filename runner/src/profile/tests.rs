@@ -1,4 +1,5 @@
 use super::*;
+use crate::file_error::from_toml;
 use crate::test_dir::TestDir;
 
 fn builtin(name: &str) -> Profile {

@@ -26,23 +26,9 @@ pub fn granted_profile(
         let refusal = broken(error);
         if chosen && unheard { Refusal { reason: Reason::Usage, ..refusal } } else { refusal }
     })?;
-    let known = |name: &str| crate::cell::seccomp::number_of(name).is_some();
-    if let Some(problem) =
-        (!profile.builtin).then(|| crate::profile::problems(&profile, &known)).and_then(|all| all.into_iter().next())
-    {
-        let file = folder.unwrap_or(Path::new("profiles")).join(format!("{name}.toml"));
-        let error = FileError::new(file, format!("the profile `{name}` is broken: {problem}"));
-        return Err(broken(error.hint("mend the file, or the profile that it extends")));
-    }
+    sound(&profile, folder)?;
     let (id, registry) = (who.map(|(id, _)| id), who.map(|(_, registry)| registry));
-    // A profile of the user's own that only tightens a safe one needs no grant.
-    let harmless = !profile.builtin
-        && profile.loosened.is_empty()
-        && profile.network == NetworkMode::None
-        && profile.write.is_empty()
-        && is_on(&profile, Layer::NetNs)
-        && is_on(&profile, Layer::Root);
-    if !harmless && !ctx.config.profile_granted(id, registry, name) {
+    if !harmless(&profile) && !ctx.config.profile_granted(id, registry, name) {
         let message = match id {
             Some(id) => format!("the profile `{name}` is not granted to `{id}`"),
             None => format!("the profile `{name}` is not granted to exec"),
@@ -50,16 +36,44 @@ pub fn granted_profile(
         let hint = format!("whoever owns this host adds to toolcell.toml: {}", ctx.config.explain_grant(id, name));
         return Err(Refusal::new(Reason::NotPermitted, message).hint(hint));
     }
-    if profile.network == NetworkMode::Allow {
-        let message = format!("the profile `{name}` names hosts, and this version has no egress proxy to keep to them");
-        return Err(Refusal::new(Reason::SandboxUnavailable, message)
-            .hint("use the profile `network`, which gives the host's network, or wait for the proxy"));
-    }
+    without_proxy(&profile)?;
     Ok(fitted(profile, ctx.host))
 }
 
+/// Refuses a profile that reads well and is broken.
+pub(crate) fn sound(profile: &Profile, folder: Option<&Path>) -> Result<(), Refusal> {
+    let known = |name: &str| crate::cell::seccomp::number_of(name).is_some();
+    let problems = (!profile.builtin).then(|| crate::profile::problems(profile, &known));
+    let Some(problem) = problems.and_then(|all| all.into_iter().next()) else { return Ok(()) };
+    let name = &profile.name;
+    let file = folder.unwrap_or(Path::new("profiles")).join(format!("{name}.toml"));
+    let error = FileError::new(file, format!("the profile `{name}` is broken: {problem}"));
+    Err(broken(error.hint("mend the file, or the profile that it extends")))
+}
+
+/// A profile of the user's own that only tightens a safe one needs no grant.
+pub(crate) fn harmless(profile: &Profile) -> bool {
+    !profile.builtin
+        && profile.loosened.is_empty()
+        && profile.network == NetworkMode::None
+        && profile.write.is_empty()
+        && is_on(profile, Layer::NetNs)
+        && is_on(profile, Layer::Root)
+}
+
+/// Refuses a profile that names hosts.
+pub(crate) fn without_proxy(profile: &Profile) -> Result<(), Refusal> {
+    if profile.network == NetworkMode::Allow {
+        let message =
+            format!("the profile `{}` names hosts, and this version has no egress proxy to keep to them", profile.name);
+        return Err(Refusal::new(Reason::SandboxUnavailable, message)
+            .hint("use the profile `network`, which gives the host's network, or wait for the proxy"));
+    }
+    Ok(())
+}
+
 /// The profile without the layers that come with namespaces, where it can do without and the host does not give them.
-fn fitted(mut profile: Profile, host: &Host) -> Profile {
+pub fn fitted(mut profile: Profile, host: &Host) -> Profile {
     if profile.require.get(&Layer::Root) == Some(&Need::BestEffort) && host.namespaces.get().is_err() {
         profile.lacking = Layer::WITH_NAMESPACES.to_vec();
     }

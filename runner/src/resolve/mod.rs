@@ -19,7 +19,7 @@ mod root;
 pub(crate) use argv::build as argv_build;
 use environment::{base_environment, environment, secrets};
 pub use exec::{ExecRequest, command};
-pub(crate) use grants::{broken, unknown, unread};
+pub(crate) use grants::{broken, harmless, unknown, unread};
 use grants::{check_output_schema, demand, granted_profile, requirements, schema_error};
 pub use planned::planned;
 

@@ -143,7 +143,7 @@ impl<'a> Builder<'a> {
 
     /// A rule below a folder that is the tool's own would be covered by it, and so be no rule at all.
     fn uncovered(&self) -> Result<(), Refusal> {
-        let own = ["/tmp", "/home/tool", "/dev/shm", "/work", "/in", "/tool", "/proc"];
+        let own = crate::profile::OWN;
         let rules = self.profile.read.iter().chain(&self.profile.write).chain(&self.profile.exec);
         let covered = rules.filter(|rule| rule.path != Path::new("/work")).find_map(|rule| {
             own.iter().find(|folder| rule.path.starts_with(folder)).map(|folder| (rule.path.display(), folder))

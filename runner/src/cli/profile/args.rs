@@ -1,0 +1,44 @@
+//! The command line of `profile`.
+
+use clap::{Args, Subcommand};
+
+#[derive(Debug, Args)]
+pub struct Profile {
+    #[command(subcommand)]
+    pub command: ProfileCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ProfileCommand {
+    /// List the built-in profiles and your own
+    List(List),
+    /// Show a profile with all it extends, and which file each rule comes from
+    Show(Show),
+    /// Check a profile, or all, for what is wrong with it on this host
+    Lint(Lint),
+}
+
+#[derive(Debug, Args)]
+pub struct List {
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Show {
+    /// The profile's name
+    pub profile: String,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Lint {
+    /// The profile's name; every profile without it
+    pub profile: Option<String>,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
