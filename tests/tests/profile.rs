@@ -369,6 +369,9 @@ fn why_names_the_rule_and_its_file_and_each_layer_that_stops() {
     let file = scene.path().join("config/toolcell/profiles/parent.toml").display().to_string();
     let row = table.lines().find(|line| line.starts_with("read")).unwrap_or_default();
     assert!(row.contains("yes") && row.ends_with(&format!("filesystem.read /etc/hostname ({file})")), "{table}");
+    for brought in ["/tool/run", "/in/0/a", "/usr/../tool-bin/x"] {
+        assert!(verdict(&why(&scene, "kid", brought), "read")["allowed"].is_null(), "{brought}");
+    }
     for bad in ["usr/bin", "nosuchcall", "example.com", "example.com:99999", "*.example.com:443", ""] {
         let answer = profile(&scene, &["why", "kid", bad]);
         assert_eq!((answer.code, answer.stdout.len()), (Some(64), 0), "{bad}: {}", answer.stderr);

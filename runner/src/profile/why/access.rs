@@ -43,13 +43,13 @@ const OF_THE_CALL: [&str; 3] = ["/tool", "/tool-bin", "/in"];
 /// executing what is in it.
 pub fn path(sandbox: &Sandbox<'_>, asked: &Path) -> Vec<Verdict> {
     let kinds = [Kind::Read, Kind::Write, Kind::Execute];
-    if sandbox.mounts.private_root && OF_THE_CALL.iter().any(|folder| asked.starts_with(folder)) {
-        let note = "it is there only where the call brings it: the capability's folder, its files, its program";
-        return kinds.map(|kind| Verdict::depends(kind.name(), note)).to_vec();
-    }
     let Some(found) = find(sandbox.mounts, asked) else {
         return kinds.map(|kind| Verdict::stopped(kind.name(), vec![Stop::new("host", "too many links")])).to_vec();
     };
+    if sandbox.mounts.private_root && OF_THE_CALL.iter().any(|folder| found.path.starts_with(folder)) {
+        let note = "it is there only where the call brings it: the capability's folder, its files, its program";
+        return kinds.map(|kind| Verdict::depends(kind.name(), note)).to_vec();
+    }
     kinds.map(|kind| judge(sandbox, &found, asked, kind)).to_vec()
 }
 
