@@ -9,6 +9,7 @@ mod lint;
 mod problems;
 #[cfg(test)]
 mod tests;
+pub mod why;
 
 pub use chain::{Chain, Origin, Section};
 pub use file::{

@@ -119,7 +119,7 @@ fn both(write: &Path, exec: &Path, found: &mut Vec<String>) {
 }
 
 /// `name:port` or `*.name:port`; an address of version 6 stands in brackets.
-fn is_host(text: &str) -> bool {
+pub(super) fn is_host(text: &str) -> bool {
     let Some((host, port)) = text.rsplit_once(':') else { return false };
     let port_digits = !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit());
     if !port_digits || !port.parse::<u16>().is_ok_and(|number| number > 0) {

@@ -14,6 +14,7 @@ mod planned;
 mod program;
 mod rights;
 mod root;
+mod view;
 
 #[cfg(any(test, fuzzing))]
 pub(crate) use argv::build as argv_build;
@@ -22,6 +23,7 @@ pub use exec::{ExecRequest, command};
 pub(crate) use grants::{broken, harmless, unknown, unread};
 use grants::{check_output_schema, demand, granted_profile, requirements, schema_error};
 pub use planned::planned;
+pub use view::{View, view};
 
 use crate::call::{Call, CapabilityRef, Contract, Limits, Namespaces, Note, Stdin, Stdio};
 use crate::config::Config;

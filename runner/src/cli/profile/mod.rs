@@ -5,6 +5,7 @@ mod lint;
 mod list;
 mod show;
 mod table;
+mod why;
 
 use super::args::Common;
 use super::{runner, say};
@@ -19,6 +20,7 @@ pub fn profile(args: args::Profile, common: &Common) -> u8 {
         ProfileCommand::List(args) => Ok(list::list(&args, &runner)),
         ProfileCommand::Show(args) => show::show(&args, &runner),
         ProfileCommand::Lint(args) => lint::lint(&args, &runner),
+        ProfileCommand::Why(args) => why::why(&args, &runner),
     });
     done.unwrap_or_else(|refusal| say::refused(&refusal))
 }
