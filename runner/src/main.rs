@@ -20,7 +20,7 @@ fn main() -> ExitCode {
     // Before anything starts a thread.
     let seed = cli::needs_launcher(&args).then(|| Seed::fork(cli::makes_many_calls(&args)));
     if seed.as_ref().is_some_and(Result::is_ok) {
-        cli::begin();
+        cli::begin(&args);
     }
     ExitCode::from(cli::main(args, accepted, seed))
 }

@@ -36,8 +36,15 @@ const RUNTIME_DESCRIPTORS: usize = 8;
 pub type Started = Option<Result<Seed, SysError>>;
 
 /// What can begin before the command line is understood; after the launcher has been forked, since it starts a thread.
-pub fn begin() {
-    watchdog::start(crate::cgroup::warm_up);
+///
+/// Who names a profile may want no control group; then the wait for one would only hold the end of this process up.
+pub fn begin(args: &[OsString]) {
+    let named = args.iter().any(|word| word.as_encoded_bytes().starts_with(b"--profile"));
+    watchdog::start(move || {
+        if !named {
+            crate::cgroup::warm_up();
+        }
+    });
 }
 
 /// Runs the command line and returns the exit code.
