@@ -8,7 +8,7 @@ use crate::outcome::{End, KillCause};
 use crate::streams::{Feed, Tap};
 use crate::sys::{self, SysError};
 use nix::errno::Errno;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 use tokio::io::unix::AsyncFd;
 use tokio::sync::{Notify, watch};
@@ -282,6 +282,6 @@ async fn next_report(report: &AsyncFd<OwnedFd>) -> Option<Message> {
 /// The next report; None at the end of file.
 fn take_report(report: &AsyncFd<OwnedFd>) -> Result<Option<Message>, Errno> {
     let mut bytes = [0u8; 16 * 1024];
-    let (length, fd) = client::receive_with_fd(report.as_raw_fd(), &mut bytes)?;
-    Ok(serde_json::from_slice(&bytes[..length]).ok().map(|message| (message, fd)))
+    let (length, mut fds) = sys::receive(report.as_fd(), &mut bytes)?;
+    Ok(serde_json::from_slice(&bytes[..length]).ok().map(|message| (message, fds.pop())))
 }

@@ -4,10 +4,8 @@ use super::launcher;
 use super::protocol::{Answer, Launch, Manifest, StageError, Step};
 use crate::sys::{self, Forked, SysError};
 use nix::errno::Errno;
-use nix::sys::socket::{
-    AddressFamily, ControlMessage, ControlMessageOwned, MsgFlags, SockFlag, SockType, recvmsg, sendmsg, socketpair,
-};
-use std::io::{IoSlice, IoSliceMut, Write};
+use nix::sys::socket::{AddressFamily, ControlMessage, MsgFlags, SockFlag, SockType, sendmsg, socketpair};
+use std::io::{IoSlice, Write};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -65,14 +63,14 @@ impl Seed {
     /// Forks the launcher from this process.
     ///
     /// Call it first thing in `main`, before anything starts a thread: a fork of a process with threads may find
-    /// locks held by threads that it does not have. `resident`: whether more than one call is to be expected.
+    /// locks held by threads that it does not have, and is refused. `resident`: whether more than one call is to be expected.
     ///
     /// # Errors
-    /// When the process or descriptor limit is reached.
+    /// When the process has threads; when the process or descriptor limit is reached.
     pub fn fork(resident: bool) -> Result<Self, SysError> {
         let kind = launcher::Kind { resident, of_main: true };
         let (near, far) = pair()?;
-        match sys::fork()? {
+        match sys::fork(&sys::OneThread::proven()?)? {
             Forked::Child => {
                 drop(near);
                 launcher::run(far, kind)
@@ -201,10 +199,10 @@ async fn receive(socket: &AsyncFd<OwnedFd>) -> Result<Result<OwnedFd, StageError
     let mut bytes = [0u8; 16 * 1024];
     let (length, fd) = loop {
         let mut ready = socket.readable().await.map_err(SysError::io("epoll", "launcher socket"))?;
-        match receive_with_fd(socket.as_raw_fd(), &mut bytes) {
+        match sys::receive(socket.as_fd(), &mut bytes) {
             Err(Errno::EAGAIN) => ready.clear_ready(),
             Err(errno) => return Err(SysError::new("recvmsg", "launcher", errno)),
-            Ok(received) => break received,
+            Ok((length, mut fds)) => break (length, fds.pop()),
         }
     };
     let gone = || SysError::new("recvmsg", "launcher", Errno::EPIPE);
@@ -214,18 +212,4 @@ async fn receive(socket: &AsyncFd<OwnedFd>) -> Result<Result<OwnedFd, StageError
         (Answer::Failed(error), _) => Err(error),
         (Answer::Cloned, None) => return Err(gone()),
     })
-}
-
-/// Receives one message and the descriptor that may travel with it.
-pub fn receive_with_fd(socket: i32, bytes: &mut [u8]) -> Result<(usize, Option<OwnedFd>), Errno> {
-    let mut space = nix::cmsg_space!([i32; 4]);
-    let mut data = [IoSliceMut::new(bytes)];
-    let message = recvmsg::<()>(socket, &mut data, Some(&mut space), MsgFlags::MSG_CMSG_CLOEXEC)?;
-    let mut fds = Vec::new();
-    for control in message.cmsgs()? {
-        if let ControlMessageOwned::ScmRights(raw) = control {
-            fds.extend(sys::adopt(&raw));
-        }
-    }
-    Ok((message.bytes, fds.pop()))
 }

@@ -9,7 +9,7 @@ use super::protocol::{Launch, Report, StageError, Step};
 use super::reap::Cell;
 use super::stage::{self, Streams, send};
 use crate::layer::{Layer, LayerReport, Need};
-use crate::sys::{self, Forked, SysError};
+use crate::sys::{self, Forked, OneThread, SysError};
 use nix::sys::signal::{SigSet, SigmaskHow, Signal, sigprocmask};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::unistd::Pid;
@@ -39,18 +39,18 @@ pub struct Birth {
 }
 
 /// Init's whole life.
-pub fn run(launch: &Launch, birth: Birth) -> ! {
+pub fn run(launch: &Launch, birth: Birth, alone: &OneThread) -> ! {
     let report = match birth.report.try_clone() {
         Ok(report) => report,
         Err(_) => sys::exit_now(1),
     };
-    if let Err(error) = live(launch, birth) {
+    if let Err(error) = live(launch, birth, alone) {
         send(report.as_fd(), &Report::Failed(error));
     }
     sys::exit_now(0)
 }
 
-fn live(launch: &Launch, mut birth: Birth) -> Result<(), StageError> {
+fn live(launch: &Launch, mut birth: Birth, alone: &OneThread) -> Result<(), StageError> {
     let _ = nix::unistd::read(&birth.mapped, &mut [0]);
     let mut oom = OomScore::open();
     identity(launch, birth.dies_with_parent)?;
@@ -72,7 +72,7 @@ fn live(launch: &Launch, mut birth: Birth) -> Result<(), StageError> {
     let (executed, exec_mark) = nix::unistd::pipe2(nix::fcntl::OFlag::O_CLOEXEC)
         .map_err(SysError::on("pipe", ""))
         .map_err(StageError::at(Step::Fork))?;
-    let tool = match sys::fork().map_err(StageError::at(Step::Fork))? {
+    let tool = match sys::fork(alone).map_err(StageError::at(Step::Fork))? {
         Forked::Child => {
             drop((release, executed));
             let error = stage::enter(launch, streams);

@@ -9,10 +9,10 @@ use super::mounts::{self, Trees};
 use super::namespaces::{self, NetAhead, OwnerMaps};
 use super::protocol::{Answer, Launch, Manifest, Report, StageError, Step};
 use super::stage;
-use crate::sys::{self, Forked, SysError};
+use crate::sys::{self, Forked, OneThread, SysError};
 use nix::errno::Errno;
-use nix::sys::socket::{ControlMessage, ControlMessageOwned, MsgFlags, recvmsg, sendmsg};
-use std::io::{IoSlice, IoSliceMut, Read, Seek};
+use nix::sys::socket::{ControlMessage, MsgFlags, sendmsg};
+use std::io::{IoSlice, Read, Seek};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 /// What kind of launcher this is.
@@ -27,9 +27,15 @@ pub struct Kind {
 
 /// The launcher's whole life.
 pub fn run(socket: OwnedFd, kind: Kind) -> ! {
-    let Ok(socket) = settle(socket, kind) else { sys::exit_now(1) };
+    let Ok(alone) = OneThread::proven() else { sys::exit_now(1) };
+    // Nothing of the agent's may be held open by processes that live as long as a call.
+    sys::live_with_only(socket, kind, alone, live)
+}
+
+fn live(socket: OwnedFd, kind: Kind, alone: OneThread) -> ! {
+    settle(kind, &alone);
     let groups = nix::unistd::getgroups().unwrap_or_default();
-    let mut launcher = Launcher { net: NetAhead::new(), owners: OwnerMaps::default(), groups, kind, socket };
+    let mut launcher = Launcher { net: NetAhead::new(), owners: OwnerMaps::default(), groups, kind, socket, alone };
     while launcher.serve_one() {
         if let Some(net) = launcher.net.as_mut().filter(|_| kind.resident) {
             net.refill();
@@ -39,10 +45,8 @@ pub fn run(socket: OwnedFd, kind: Kind) -> ! {
 }
 
 /// Cuts every tie to the caller of toolcell that init would inherit.
-fn settle(socket: OwnedFd, kind: Kind) -> Result<OwnedFd, SysError> {
-    // Nothing of the agent's may be held open by processes that live as long as a call.
-    let socket = sys::keep_only(socket)?;
-    sys::environment_wipe();
+fn settle(kind: Kind, alone: &OneThread) {
+    sys::environment_wipe(alone);
     sys::reset_signals();
     // A terminal's Ctrl-C goes to the whole foreground group; cancelling is the runner's business. (A session of its own
     // would also move it to another scheduling group, and cost it its turn.)
@@ -60,7 +64,6 @@ fn settle(socket: OwnedFd, kind: Kind) -> Result<OwnedFd, SysError> {
         let _ = nix::unistd::dup2_stdout(&null);
         let _ = nix::unistd::dup2_stderr(&null);
     }
-    Ok(socket)
 }
 
 struct Launcher {
@@ -70,6 +73,7 @@ struct Launcher {
     /// The caller's other groups.
     groups: Vec<nix::unistd::Gid>,
     kind: Kind,
+    alone: OneThread,
 }
 
 impl Launcher {
@@ -89,23 +93,13 @@ impl Launcher {
     fn receive(&self) -> Result<Option<Request>, StageError> {
         let at = StageError::at(Step::Receive);
         let mut bytes = [0u8; 16];
-        let mut space = nix::cmsg_space!([i32; Manifest::MAX]);
-        let mut data = [IoSliceMut::new(&mut bytes)];
-        let flags = MsgFlags::MSG_CMSG_CLOEXEC;
-        let message = loop {
-            match recvmsg::<()>(self.socket.as_raw_fd(), &mut data, Some(&mut space), flags) {
+        let (length, fds) = loop {
+            match sys::receive(self.socket.as_fd(), &mut bytes) {
                 Err(Errno::EINTR) => {}
                 Err(errno) => return Err(at(SysError::new("recvmsg", "launcher socket", errno))),
-                Ok(message) => break message,
+                Ok(received) => break received,
             }
         };
-        let length = message.bytes;
-        let mut fds = Vec::new();
-        for control in message.cmsgs().map_err(|errno| at(SysError::new("recvmsg", "descriptors", errno)))? {
-            if let ControlMessageOwned::ScmRights(raw) = control {
-                fds.extend(sys::adopt(&raw));
-            }
-        }
         if length == 0 {
             return Ok(None);
         }
@@ -131,14 +125,14 @@ impl Launcher {
             .map_err(StageError::at(Step::Clone))?;
         let ready = launch.namespaces.net && self.net.as_mut().is_some_and(NetAhead::enter);
         let fresh_net = launch.namespaces.net && !ready;
-        let cloned = sys::clone_into(namespaces::flags(&launch.namespaces, fresh_net), true);
+        let cloned = sys::clone_into(namespaces::flags(&launch.namespaces, fresh_net), true, &self.alone);
         if let Ok(Forked::Child) = cloned {
             drop(maps_written);
             self.forget();
             let dies_with_parent = self.kind.of_main;
             let birth =
                 Birth { stdio: streams, secrets, cgroups, report, control, mapped, trees, fresh_net, dies_with_parent };
-            init::run(&launch, birth)
+            init::run(&launch, birth, &self.alone)
         }
         if let Some(net) = self.net.as_ref().filter(|_| ready) {
             net.leave();
@@ -181,7 +175,7 @@ impl Launcher {
         self.owners.trim();
         for bind in &launch.mounts.binds {
             if let Some(owner) = bind.owner {
-                self.owners.make(owner, outside)?;
+                self.owners.make(owner, outside, &self.alone)?;
             }
         }
         let owners = &self.owners;

@@ -2,7 +2,7 @@
 
 use super::protocol::{StageError, Step};
 use crate::call::{Namespaces, Owner};
-use crate::sys::{self, Forked, SysError};
+use crate::sys::{self, Forked, OneThread, SysError};
 use nix::sched::{CloneFlags, setns, unshare};
 use std::collections::HashMap;
 use std::fs::File;
@@ -49,10 +49,10 @@ impl OwnerMaps {
     }
 
     /// Makes the namespace in which files of `owner` belong to `outside`, unless it is there.
-    pub fn make(&mut self, owner: Owner, outside: (u32, u32)) -> Result<(), StageError> {
+    pub fn make(&mut self, owner: Owner, outside: (u32, u32), alone: &OneThread) -> Result<(), StageError> {
         let key = (owner.uid, owner.gid, outside.0, outside.1);
         if let std::collections::hash_map::Entry::Vacant(place) = self.0.entry(key) {
-            place.insert(make_owner_map(owner, outside).map_err(StageError::at(Step::Trees))?);
+            place.insert(make_owner_map(owner, outside, alone).map_err(StageError::at(Step::Trees))?);
         }
         Ok(())
     }
@@ -63,9 +63,9 @@ impl OwnerMaps {
     }
 }
 
-fn make_owner_map(owner: Owner, outside: (u32, u32)) -> Result<OwnedFd, SysError> {
+fn make_owner_map(owner: Owner, outside: (u32, u32), alone: &OneThread) -> Result<OwnedFd, SysError> {
     let (hold, release) = nix::unistd::pipe().map_err(SysError::on("pipe", ""))?;
-    match sys::clone_into(libc::CLONE_NEWUSER, false)? {
+    match sys::clone_into(libc::CLONE_NEWUSER, false, alone)? {
         Forked::Child => {
             drop(release);
             let _ = nix::unistd::read(&hold, &mut [0]);

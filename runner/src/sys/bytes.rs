@@ -1,6 +1,6 @@
 //! Memory, device and runtime bits that have no safe wrapper.
 
-use super::SysError;
+use super::{OneThread, SysError};
 use nix::errno::Errno;
 use std::os::fd::{AsRawFd, OwnedFd};
 use tokio::io::unix::AsyncFd;
@@ -11,8 +11,8 @@ unsafe extern "C" {
 
 /// Overwrites the environment block this process was started with, so that /proc/PID/environ shows nothing, and
 /// leaves it an empty environment. For the launcher, whose memory is its own after the fork.
-pub fn environment_wipe() {
-    // SAFETY: called with one thread, so nobody reads the environment meanwhile. `environ` is null or a
+pub fn environment_wipe(_: &OneThread) {
+    // SAFETY: the process has one thread, so nobody reads the environment meanwhile. `environ` is null or a
     // null-terminated array of NUL-terminated strings; each string's bytes are writable memory of this process (the
     // start-up block or the heap), and only bytes before its terminator are written.
     unsafe {

@@ -5,14 +5,18 @@
 mod bytes;
 mod mount;
 mod process;
+mod receive;
+#[cfg(test)]
+mod tests;
 
 pub use bytes::{environment_wipe, raise_loopback, watch};
 pub use mount::{detached_tree, move_mount, tree_attributes};
 pub use process::{
-    Forked, Reaped, adopt, adopt_signals, cap_drop, cap_drop_all, cloexec_from, clone_into, die_by, exec, exit_now,
-    fork, give_back, install_filter, is_ignored, keep_only, landlock_abi, nonblocking, pidfd_kill, reap, reap_an_init,
-    reap_pidfd, reset_signals,
+    Forked, OneThread, Reaped, adopt_signals, cap_drop, cap_drop_all, cloexec_from, clone_into, die_by, exec, exit_now,
+    fork, give_back, install_filter, is_ignored, landlock_abi, live_with_only, nonblocking, pidfd_kill, reap,
+    reap_an_init, reap_pidfd, reset_signals,
 };
+pub use receive::receive;
 
 use nix::errno::Errno;
 

@@ -3,7 +3,9 @@
 use super::{SysError, check};
 use nix::errno::Errno;
 use std::ffi::{CString, c_char};
+use std::marker::PhantomData;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, IntoRawFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
 
 /// A process id, as the calling process's pid namespace counts.
 pub type Pid = libc::pid_t;
@@ -16,13 +18,30 @@ pub enum Forked<T> {
     Parent(T),
 }
 
+/// Proof that this process has one thread, kept by whoever starts none while holding it. It cannot go to another
+/// thread, and a fork's child, which has one thread by its nature, holds it on.
+pub struct OneThread(PhantomData<*const ()>);
+
+impl OneThread {
+    /// Asks the kernel.
+    ///
+    /// # Errors
+    /// EBUSY when there are more threads, or it cannot be told.
+    pub fn proven() -> Result<Self, SysError> {
+        // Changes nothing in a process with one thread, and fails in any other (unshare(2)).
+        let alone = nix::sched::unshare(nix::sched::CloneFlags::CLONE_THREAD).is_ok();
+        // A container's seccomp profile may refuse the call whatever it is for. A folder has two links of its own.
+        let counted = || std::fs::metadata("/proc/self/task").is_ok_and(|task| task.nlink() == 3);
+        if alone || counted() { Ok(Self(PhantomData)) } else { Err(SysError::new("unshare", "threads", Errno::EBUSY)) }
+    }
+}
+
 /// Forks the calling process.
 ///
 /// # Errors
 /// EAGAIN at a process limit, ENOMEM.
-pub fn fork() -> Result<Forked<Pid>, SysError> {
-    // SAFETY: only called by processes with one thread (the launcher before any runtime exists, and what is
-    // forked from it), so no lock can be held by a thread that the child does not have.
+pub fn fork(_: &OneThread) -> Result<Forked<Pid>, SysError> {
+    // SAFETY: the process has one thread, so no lock can be held by a thread that the child does not have.
     match unsafe { libc::fork() } {
         -1 => Err(SysError::new("fork", "", Errno::last())),
         0 => Ok(Forked::Child),
@@ -35,7 +54,7 @@ pub fn fork() -> Result<Forked<Pid>, SysError> {
 ///
 /// # Errors
 /// EPERM or ENOSPC where namespaces are not to be had, ENOSYS where clone3 is blocked, EAGAIN.
-pub fn clone_into(flags: i32, for_parent: bool) -> Result<Forked<(Pid, OwnedFd)>, SysError> {
+pub fn clone_into(flags: i32, for_parent: bool, _: &OneThread) -> Result<Forked<(Pid, OwnedFd)>, SysError> {
     let mut pidfd: libc::c_int = -1;
     let (parent, exit_signal) = if for_parent { (libc::CLONE_PARENT, 0) } else { (0, libc::SIGCHLD as u64) };
     let args = libc::clone_args {
@@ -52,12 +71,13 @@ pub fn clone_into(flags: i32, for_parent: bool) -> Result<Forked<(Pid, OwnedFd)>
         cgroup: 0,
     };
     // SAFETY: without CLONE_VM this is a fork: the child goes on with its own copy of this stack. `args` and
-    // `pidfd` outlive the call. The caller has one thread (see `fork`).
+    // `pidfd` outlive the call. The process has one thread (see `fork`).
     let mut pid = unsafe { libc::syscall(libc::SYS_clone3, &raw const args, size_of::<libc::clone_args>()) };
     if pid < 0 && Errno::last() == Errno::ENOSYS {
         // A container's default seccomp profile answers so, for clone to be used, whose flags it can see.
         let flags = args.flags | exit_signal;
-        // SAFETY: as above; the fourth argument is where CLONE_PIDFD stores (clone(2)), the others are unused.
+        // SAFETY: as above; CLONE_PIDFD stores where the parent's thread id would go (clone(2)), and the null stack
+        // and the others are unused.
         pid = unsafe { libc::syscall(libc::SYS_clone, flags, 0usize, &raw mut pidfd, 0usize, 0usize) };
     }
     match check("clone", "namespaces", pid)? {
@@ -120,23 +140,24 @@ pub fn die_by(signal: i32) {
     }
 }
 
-/// Takes the descriptors that came with a message; nothing else may own them.
-pub fn adopt(fds: &[i32]) -> Vec<OwnedFd> {
-    // SAFETY: the kernel made these descriptors for this process when it received the message (SCM_RIGHTS), and
-    // each is adopted once.
-    fds.iter().map(|fd| unsafe { OwnedFd::from_raw_fd(*fd) }).collect()
+/// Lives on with the standard three descriptors and `kept`, which becomes the fourth; every other one is closed. Ends
+/// the process with 1 where the kernel refuses (EMFILE; ENOSYS before Linux 5.9).
+///
+/// It does not return, and `what`, which is copied, owns nothing: so no value of the callers that owned one of the
+/// others is used or dropped again.
+pub fn live_with_only<T: Copy>(kept: OwnedFd, what: T, alone: OneThread, life: fn(OwnedFd, T, OneThread) -> !) -> ! {
+    match keep_only(kept) {
+        Ok(kept) => life(kept, what, alone),
+        Err(_) => exit_now(1),
+    }
 }
 
-/// Closes every descriptor of this process but the standard three and `kept`, which becomes the fourth.
-///
-/// # Errors
-/// EMFILE; ENOSYS before Linux 5.9.
-pub fn keep_only(kept: OwnedFd) -> Result<OwnedFd, SysError> {
+fn keep_only(kept: OwnedFd) -> Result<OwnedFd, SysError> {
     const PLACE: i32 = 3;
     let raw = kept.into_raw_fd();
     if raw != PLACE {
-        // SAFETY: takes integers. Called by a process that was just forked and owns no other descriptor above the
-        // standard three through a Rust value, so nothing is closed behind an owner's back.
+        // SAFETY: takes integers. What is closed has owners only among values that are never used again (see
+        // `live_with_only`).
         check("dup3", "", unsafe { libc::dup3(raw, PLACE, libc::O_CLOEXEC) }.into())?;
     }
     // SAFETY: as above; integers only.
@@ -201,7 +222,9 @@ pub fn cap_drop_all() -> Result<(), SysError> {
 /// # Errors
 /// EINVAL for a program the kernel does not take, EACCES without no_new_privs.
 pub fn install_filter(program: &[libc::sock_filter]) -> Result<(), SysError> {
-    let prog = libc::sock_fprog { len: program.len() as u16, filter: program.as_ptr().cast_mut() };
+    // Cut to 16 bits, another program would be installed.
+    let len = u16::try_from(program.len()).map_err(|_| SysError::new("seccomp", "filter", Errno::EINVAL))?;
+    let prog = libc::sock_fprog { len, filter: program.as_ptr().cast_mut() };
     // SAFETY: `prog` points at `program` with its true length; the kernel copies it during the call.
     let done = unsafe { libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, 0, &raw const prog) };
     check("seccomp", "filter", done).map(|_| ())
