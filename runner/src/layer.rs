@@ -44,17 +44,7 @@ pub enum Layer {
 
 impl Layer {
     /// What is made of namespaces, or inside them: all of it is to be had, or none. (/proc may also be missing alone.)
-    pub const WITH_NAMESPACES: [Layer; 9] = [
-        Layer::UserNs,
-        Layer::MountNs,
-        Layer::PidNs,
-        Layer::NetNs,
-        Layer::IpcNs,
-        Layer::UtsNs,
-        Layer::CgroupNs,
-        Layer::Root,
-        Layer::Proc,
-    ];
+    pub const WITH_NAMESPACES: &'static [Layer] = Self::ALL.split_at(9).0;
 
     /// Every layer, in the order they are reported.
     pub const ALL: [Layer; 16] = [

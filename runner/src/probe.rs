@@ -3,9 +3,9 @@
 
 use crate::call::Call;
 use crate::cell::client::{Launcher, Seed};
-use crate::config::{Config, Sources};
+use crate::config::Config;
 use crate::execution::Execution;
-use crate::host::{Fact, Host};
+use crate::host::{Fact, Host, Trust};
 use crate::layer::{Layer, Need};
 use crate::outcome::{Outcome, StartFailureKind};
 use crate::refusal::Refusal;
@@ -21,41 +21,71 @@ use tokio::sync::watch;
 /// How long the trial may take: a host that is slower than this still has namespaces.
 const PATIENCE: &str = "10s";
 
-/// The fact, tried by the `toolcell` binary at `toolcell` and remembered in the folder `state`, if there is one.
-pub fn namespaces(toolcell: PathBuf, state: Option<PathBuf>) -> Fact {
+/// The fact for calls of this configuration, tried by the `toolcell` binary at `toolcell` and remembered in the folder
+/// `state`, if there is one.
+pub fn namespaces(toolcell: PathBuf, config: Config, host: Host, state: Option<PathBuf>) -> Fact {
     let file = state.map(|folder| folder.join("host.json"));
-    let (known, path) = (file.clone(), toolcell.clone());
-    let trial = move || {
-        let key = key(&path);
-        if let Some(found) = known.as_deref().and_then(|file| remembered(file, &key)) {
+    Fact::by(move |trust| {
+        let key = key(&toolcell);
+        let known = file.as_deref().filter(|_| trust == Trust::Memory).and_then(|file| remembered(file, &key));
+        if let Some(found) = known {
             return found;
         }
-        let binary = path.clone();
-        // A runtime of its own, which may not be started inside another.
-        let tried = std::thread::spawn(move || trial(&binary)).join();
-        let found = tried.unwrap_or_else(|_| Err("the trial panicked".to_owned()));
-        known.iter().for_each(|file| remember(file, &key, &found));
-        found
-    };
-    let lesson = move |found: &Result<(), String>| {
-        file.iter().for_each(|file| remember(file, &key(&toolcell), found));
-    };
-    Fact::by(trial, lesson)
+        match trial(&toolcell, &config, &host) {
+            Seen::Proof(found) => {
+                file.iter().for_each(|file| remember(file, &key, &found));
+                found
+            }
+            // True for now, and looked at again next time.
+            Seen::Death(why) => Err(why),
+            // Nothing was learned. The call itself will say what is wrong; a weaker sandbox is no answer to it.
+            Seen::Nothing => Ok(()),
+        }
+    })
 }
 
-fn trial(toolcell: &Path) -> Result<(), String> {
-    let text = |error: &dyn std::fmt::Display| error.to_string();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| text(&error))?;
+/// What a trial has shown.
+enum Seen {
+    /// That namespaces are to be had, or are not.
+    Proof(Result<(), String>),
+    /// That what makes the namespaces dies of it, as under a filter that kills.
+    Death(String),
+    /// That something else went wrong: no descriptor, no process, no time.
+    Nothing,
+}
+
+/// Makes the call, on a thread of its own: a runtime may not be started inside another.
+fn trial(toolcell: &Path, config: &Config, host: &Host) -> Seen {
+    let once = || attempt(toolcell, config, host).map_or(Seen::Nothing, |outcome| judge(&outcome));
+    // One death may be an accident.
+    let attempt = || match once() {
+        Seen::Death(_) => once(),
+        seen => seen,
+    };
+    std::thread::scope(|scope| {
+        let tried = std::thread::Builder::new().spawn_scoped(scope, attempt);
+        tried.ok().and_then(|thread| thread.join().ok()).unwrap_or(Seen::Nothing)
+    })
+}
+
+fn attempt(toolcell: &Path, config: &Config, host: &Host) -> Option<Outcome> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;
     runtime.block_on(async {
-        let launcher = Seed::execute(toolcell).and_then(Launcher::new).map_err(|error| text(&error))?;
-        let folder = crate::scratch::empty_folder().map_err(|error| text(&error))?;
+        let launcher = Seed::execute(toolcell).and_then(Launcher::new).ok()?;
+        let folder = crate::scratch::empty_folder().ok()?;
         // Nothing is in it, and a file system that cannot map owners must not shut the tool out.
-        let _ = std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o755));
-        let (runner, call) = plain(toolcell, folder.path()).map_err(|refusal| text(&refusal))?;
+        std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o755)).ok()?;
+        let runner = Runner {
+            config: config.clone(),
+            host: host.clone(),
+            cwd: folder.path().to_path_buf(),
+            bin_dir: toolcell.parent()?.to_path_buf(),
+        };
+        let call = plain(&runner, toolcell).ok()?;
         let (_cancel, cancelled) = watch::channel(false);
         let execution = Execution {
             launcher: &launcher,
-            host: &runner.host,
+            host,
             accepted: Instant::now(),
             call_id: "probe",
             span: &TraceContext::root(),
@@ -63,34 +93,22 @@ fn trial(toolcell: &Path) -> Result<(), String> {
             out: None,
             cancel: cancelled,
         };
-        let (attempts, _) = execution.run(&Resolved { call, sensitive: BTreeMap::new() }).await;
-        judge(attempts.last())
+        execution.run(&Resolved { call, sensitive: BTreeMap::new() }).await.0.pop()
     })
 }
 
-/// Only what kept the sandbox from being made counts; that the machine is busy does not.
-fn judge(outcome: Option<&Outcome>) -> Result<(), String> {
-    match outcome.and_then(|outcome| outcome.failure.as_ref()) {
-        Some(failure) if matches!(failure.kind, StartFailureKind::Sandbox | StartFailureKind::Internal) => {
-            Err(failure.message.clone())
-        }
-        _ => Ok(()),
+/// Only a step of the sandbox that failed proves something; that the machine is busy does not.
+fn judge(outcome: &Outcome) -> Seen {
+    match &outcome.failure {
+        None => Seen::Proof(Ok(())),
+        Some(failure) if failure.kind == StartFailureKind::Sandbox => Seen::Proof(Err(failure.message.clone())),
+        Some(failure) if failure.kind == StartFailureKind::Internal => Seen::Death(failure.message.clone()),
+        Some(_) => Seen::Nothing,
     }
 }
 
 /// The smallest call that has namespaces, a root and a /proc of its own.
-fn plain(toolcell: &Path, cwd: &Path) -> Result<(Runner, Call), Refusal> {
-    let sources = Sources {
-        config: None,
-        registry: None,
-        env: &|_| None,
-        cwd: cwd.to_path_buf(),
-        uid: nix::unistd::geteuid().as_raw(),
-    };
-    let config = Config::load(&sources).map_err(crate::resolve::broken)?;
-    let host = Host::detect(config.identity);
-    let bin_dir = toolcell.parent().map(Path::to_path_buf).unwrap_or_default();
-    let runner = Runner { config, host, cwd: cwd.to_path_buf(), bin_dir };
+fn plain(runner: &Runner, toolcell: &Path) -> Result<Call, Refusal> {
     let argv = vec![toolcell.file_name().unwrap_or_default().to_owned(), "--version".into()];
     let tighten = Tighten { profile: Some("strict".to_owned()), wall: PATIENCE.parse().ok(), ..Tighten::default() };
     let request = Request {
@@ -106,7 +124,7 @@ fn plain(toolcell: &Path, cwd: &Path) -> Result<(Runner, Call), Refusal> {
     for layer in [Layer::Landlock, Layer::Seccomp, Layer::NoNewPrivs, Layer::Cgroup] {
         call.require.insert(layer, Need::Off);
     }
-    Ok((runner, call))
+    Ok(call)
 }
 
 /// What the fact depends on: the boot, the program, and what this process itself may do.
@@ -123,12 +141,23 @@ fn key(toolcell: &Path) -> String {
     let fields = ["Uid:", "CapEff:", "CapBnd:", "NoNewPrivs:", "Seccomp:", "Seccomp_filters:"];
     let rights = status.lines().filter(|line| fields.iter().any(|field| line.starts_with(field)));
     let boot = read("/proc/sys/kernel/random/boot_id");
-    let limit = read("/proc/sys/user/max_user_namespaces");
-    let parts = [boot.trim().to_owned(), program, own.join(" "), limit.trim().to_owned()];
+    // What an administrator mends without a reboot.
+    let knobs = [
+        "user/max_user_namespaces",
+        "kernel/unprivileged_userns_clone",
+        "kernel/apparmor_restrict_unprivileged_userns",
+    ];
+    let knobs = knobs.map(|knob| read(&format!("/proc/sys/{knob}")).trim().to_owned());
+    let parts = [boot.trim().to_owned(), program, own.join(" "), knobs.join(" ")];
     parts.into_iter().chain(rights.map(str::to_owned)).collect::<Vec<_>>().join("\n")
 }
 
 fn remembered(file: &Path, key: &str) -> Option<Result<(), String>> {
+    let data = std::fs::metadata(file).ok()?;
+    if data.uid() != nix::unistd::geteuid().as_raw() || data.mode() & 0o022 != 0 {
+        // Who may write it could weaken every sandbox.
+        return None;
+    }
     let value: serde_json::Value = serde_json::from_slice(&std::fs::read(file).ok()?).ok()?;
     if value["key"] != key {
         return None;

@@ -177,22 +177,15 @@ impl Runner {
         events: Option<EventSink>,
         cancel: watch::Receiver<bool>,
     ) -> Envelope {
-        let call_id = request.identity.id();
-        let (span, warnings) = span(request.identity.parent.as_ref());
+        let named = Named::new(&request.identity, request.accepted);
         let prepared = check_out(request.out.as_deref()).map_err(Stopped::from).and_then(|()| self.resolve(&request));
         let mut resolved = match prepared {
             Ok(resolved) => resolved,
-            Err(Stopped { capability, refusal }) => {
-                let mut envelope = Envelope::refused(call_id, capability, &refusal, span.ids());
-                envelope.usage.wall_ms = elapsed_ms(request.accepted);
-                envelope.warnings.extend(warnings);
-                return envelope;
-            }
+            Err(stopped) => return named.refused(stopped),
         };
         if let Err(refusal) = make_out(request.out.as_deref()) {
-            return refuse(&request.identity, request.accepted, &refusal);
+            return named.refused(refusal.into());
         }
-        let (call_id, span) = (call_id.as_str(), &span);
         // Where a trial has said that the host gives namespaces, the call itself may find out otherwise.
         let dispensable = can_do_without(&resolved.call);
         if !dispensable {
@@ -207,30 +200,30 @@ impl Runner {
             launcher,
             host: &self.host,
             accepted: request.accepted,
-            call_id,
-            span,
+            call_id: &named.call_id,
+            span: &named.span,
             events,
             out: request.out.as_deref(),
             cancel,
         };
         let (mut attempts, mut verdict) = execution.run(&resolved).await;
-        if let Some(why) = attempts.last().and_then(no_sandbox).filter(|_| dispensable) {
-            self.host.namespaces.contradict(why);
+        // A layer of this call's may be missing for many reasons: only a fresh trial proves that namespaces are.
+        if dispensable && attempts.last().is_some_and(no_sandbox) && self.host.namespaces.again().is_err() {
             match self.resolve(&request) {
                 Ok(again) => resolved = again,
-                Err(Stopped { refusal, .. }) => return refuse(&request.identity, request.accepted, &refusal),
+                Err(stopped) => return named.refused(stopped),
             }
             (attempts, verdict) = execution.run(&resolved).await;
         }
         Envelope::answered(Answered {
-            call_id: call_id.to_owned(),
+            call_id: named.call_id.clone(),
             call: &resolved.call,
             attempts: &attempts,
             verdict,
             wall_ms: elapsed_ms(request.accepted),
-            trace: span.ids(),
+            trace: named.span.ids(),
             record: RecordState { stored: false, replay: None },
-            warnings,
+            warnings: named.warnings,
         })
     }
 }
@@ -240,10 +233,33 @@ fn can_do_without(call: &Call) -> bool {
     call.mounts.private_root && call.require.get(&Layer::Root) == Some(&Need::BestEffort)
 }
 
-/// Why the sandbox could not be made, where that was it.
-fn no_sandbox(outcome: &Outcome) -> Option<String> {
-    let failure = outcome.failure.as_ref().filter(|failure| failure.kind == StartFailureKind::Sandbox)?;
-    Some(failure.message.clone())
+/// Whether the sandbox could not be made.
+fn no_sandbox(outcome: &Outcome) -> bool {
+    outcome.failure.as_ref().is_some_and(|failure| failure.kind == StartFailureKind::Sandbox)
+}
+
+/// Who a call is, from its first moment to its envelope.
+struct Named {
+    call_id: String,
+    accepted: Instant,
+    span: TraceContext,
+    warnings: Vec<Warning>,
+}
+
+impl Named {
+    fn new(identity: &Identity, accepted: Instant) -> Self {
+        let (span, warnings) = span(identity.parent.as_ref());
+        Self { call_id: identity.id(), accepted, span, warnings }
+    }
+
+    /// The envelope of a call that was stopped.
+    fn refused(self, stopped: Stopped) -> Envelope {
+        let Stopped { capability, refusal } = stopped;
+        let mut envelope = Envelope::refused(self.call_id, capability, &refusal, self.span.ids());
+        envelope.usage.wall_ms = elapsed_ms(self.accepted);
+        envelope.warnings.extend(self.warnings);
+        envelope
+    }
 }
 
 fn elapsed_ms(since: Instant) -> u64 {
@@ -252,11 +268,7 @@ fn elapsed_ms(since: Instant) -> u64 {
 
 /// The envelope of a request that was stopped before there was a runner to ask, under the caller's own id and trace.
 pub fn refuse(identity: &Identity, accepted: Instant, refusal: &Refusal) -> Envelope {
-    let (span, warnings) = span(identity.parent.as_ref());
-    let mut envelope = Envelope::refused(identity.id(), None, refusal, span.ids());
-    envelope.usage.wall_ms = elapsed_ms(accepted);
-    envelope.warnings.extend(warnings);
-    envelope
+    Named::new(identity, accepted).refused(refusal.clone().into())
 }
 
 /// The call's span: a child of the caller's where there is one.

@@ -1,8 +1,13 @@
 #!/usr/bin/python3
-# As a container's default seccomp profile: no namespaces, no mounts; clone3 looks absent. usage: pod.py [-u UID] PROGRAM [ARG]...
+# As a container's default seccomp profile: no namespaces, no mounts; clone3 looks absent. With -k who asks for them is
+# killed. usage: pod.py [-k] [-u UID] PROGRAM [ARG]...
 import ctypes, os, struct, sys
 
-ALLOW, EPERM, ENOSYS = 0x7FFF0000, 0x00050001, 0x00050026
+words = sys.argv[1:]
+kill = words[0] == "-k"
+words = words[kill:]
+
+ALLOW, EPERM, ENOSYS = 0x7FFF0000, 0x80000000 if kill else 0x00050001, 0x00050026
 LOAD, EQUAL, ANY_BIT, RETURN = 0x20, 0x15, 0x45, 0x06
 CLONE, CLONE3, NAMESPACES = 56, 435, 0x7E020000
 # unshare mount umount2 setns pivot_root open_tree move_mount fsopen fsconfig fsmount mount_setattr
@@ -25,7 +30,6 @@ class Program(ctypes.Structure):
     _fields_ = [("length", ctypes.c_ushort), ("steps", ctypes.c_void_p)]
 
 
-words = sys.argv[1:]
 if words[0] == "-u":
     uid = int(words[1])
     os.setgroups([])

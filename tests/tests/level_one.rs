@@ -19,9 +19,14 @@ fn scene() -> Scene {
 
 /// The same command line where no namespace is to be had.
 fn in_a_pod(scene: &Scene, args: &[&str], stdin: &[u8]) -> Answer {
+    in_a_place(scene, &[], args, stdin)
+}
+
+/// The same, with flags for the place.
+fn in_a_place(scene: &Scene, flags: &[&str], args: &[&str], stdin: &[u8]) -> Answer {
     let like = scene.command();
     let mut command = Command::new("python3");
-    command.arg(workspace().join("tests/places/pod.py"));
+    command.arg(workspace().join("tests/places/pod.py")).args(flags);
     if is_root() && !scene.calls_as_root() {
         command.args(["-u", "65534"]);
     }
@@ -125,6 +130,73 @@ fn nothing_of_a_call_at_level_one_is_left() {
         let scratch = left::names(&scene.path().join("tmp"));
         assert!(!scratch.iter().any(|name| name.starts_with("toolcell")), "{scratch:?}");
     }
+}
+
+#[test]
+fn a_filter_that_kills_is_the_hosts_doing_and_said_at_once() {
+    needs!(has("python3"), "python3 is not installed");
+    for scene in everyone() {
+        for profile in ["strict", "container"] {
+            let args = ["exec", "--profile", profile, "--", "true"];
+            let answer = in_a_place(&scene, &["-k"], &args, b"");
+            answer.expect("channel_failure", "sandbox_unavailable");
+            assert!(answer.at("/error/message").to_string().contains("SIGSYS"), "{:#}", answer.json());
+            assert!(answer.took < std::time::Duration::from_secs(10), "{:?}", answer.took);
+        }
+    }
+}
+
+#[test]
+fn a_root_without_capabilities_is_an_ordinary_user() {
+    needs!(is_root() && has("setpriv"), "giving up capabilities takes root");
+    let scene = scene();
+    let bare = |args: &[&str]| {
+        let like = scene.command();
+        let mut command = Command::new("setpriv");
+        command.args(["--bounding-set=-all", "--inh-caps=-all"]).arg(like.get_program()).args(args).env_clear();
+        command.envs(like.get_envs().filter_map(|(name, value)| value.map(|value| (name, value))));
+        finish(command.current_dir(scene.work()), b"")
+    };
+    let strict = bare(&["exec", "--profile", "strict", "--", "true"]);
+    strict.expect("channel_failure", "sandbox_unavailable");
+    assert!(strict.at("/error/hint").to_string().contains("ordinary user"), "{:#}", strict.json());
+    assert_eq!(bare(&["exec", "--profile", "container", "--", "true"]).at("/sandbox/level"), 1);
+    // The control: with its capabilities root has it all.
+    assert!(scene.exec(&["--profile", "strict"], &["true"]).at("/sandbox/level").as_u64() >= Some(2));
+}
+
+#[test]
+fn a_call_that_is_refused_for_another_layer_weakens_no_other_call() {
+    needs!(is_root(), "becoming an ordinary user takes root");
+    let scene = scene().as_uid(65534);
+    let level = || scene.exec(&["--profile", "container"], &["true"]).at("/sandbox/level").as_u64();
+    let before = level();
+    assert!(before >= Some(2), "{before:?}");
+    needs!(before < Some(3), "this user has a control group");
+    // Refused for a reason that has nothing to do with namespaces.
+    let refused = scene.exec(&["--profile", "container", "--require", "cgroup"], &["true"]);
+    refused.expect("channel_failure", "sandbox_unavailable");
+    assert_eq!(level(), before);
+}
+
+#[test]
+fn what_others_may_have_written_is_not_believed() {
+    let scene = scene();
+    scene.exec(&["--profile", "container"], &["true"]).output();
+    let file = scene.path().join("state/host.json");
+    let text = std::fs::read_to_string(&file).expect("what was found is kept");
+    let said = |text: String, mode: u32| {
+        std::fs::write(&file, text).expect("it can be written");
+        std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(mode)).expect("a mode");
+        scene.exec(&["--profile", "container"], &["true"]).at("/sandbox/level").as_u64()
+    };
+    let lie = text.replace("\"namespaces\":null", "\"namespaces\":\"no\"");
+    assert!(lie != text, "{text}");
+    assert!(said(lie.clone(), 0o666) >= Some(2));
+    // The control: one's own file is believed, until doctor looks again.
+    assert_eq!(said(lie, 0o600), Some(1));
+    assert!(scene.toolcell(&["doctor"], b"").code.is_some());
+    assert!(scene.exec(&["--profile", "container"], &["true"]).at("/sandbox/level").as_u64() >= Some(2));
 }
 
 #[test]

@@ -76,7 +76,7 @@ fn layers(outcome: &Outcome) -> impl Iterator<Item = Warning> {
 fn without_namespaces(outcome: &Outcome) -> Option<Warning> {
     let missing = |layer: &Layer| outcome.layers.get(layer).filter(|report| report.state == LayerState::Missing);
     let why = missing(&Layer::Root)?.why.clone()?;
-    let layers: Vec<Layer> = Layer::WITH_NAMESPACES.into_iter().filter(|layer| missing(layer).is_some()).collect();
+    let layers: Vec<Layer> = Layer::WITH_NAMESPACES.iter().filter(|layer| missing(layer).is_some()).copied().collect();
     let message = format!("the call ran without namespaces and a root of its own (level 1): {why}");
     let details = json!({"layers": layers, "state": LayerState::Missing, "why": why});
     Some(warning(WarningCode::LayerDegraded, message, details))

@@ -167,6 +167,7 @@ fn runner(common: &Common) -> Result<Runner, Refusal> {
     let mut host = Host::detect(config.identity);
     let exe = std::env::current_exe().unwrap_or_default();
     let bin_dir = exe.parent().map(PathBuf::from).unwrap_or_default();
-    host.namespaces = crate::probe::namespaces(exe, crate::config::state_folder(&env));
+    let state = crate::config::state_folder(&env);
+    host.namespaces = crate::probe::namespaces(exe, config.clone(), host.clone(), state);
     Ok(Runner { config, host, cwd, bin_dir })
 }

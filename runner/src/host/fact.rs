@@ -1,10 +1,18 @@
 //! A fact that is found by doing, and only when somebody asks.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 type Found = Result<(), String>;
-type Trial = dyn Fn() -> Found + Send + Sync;
-type Lesson = dyn Fn(&Found) + Send + Sync;
+type Trial = dyn Fn(Trust) -> Found + Send + Sync;
+
+/// Whether a trial may answer with what an earlier one has found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trust {
+    /// It may.
+    Memory,
+    /// It has to look.
+    Nothing,
+}
 
 /// Whether something is to be had: yes, or no with the reason.
 #[derive(Clone)]
@@ -12,23 +20,19 @@ pub struct Fact(Arc<Inner>);
 
 struct Inner {
     found: Mutex<Option<Found>>,
-    trial: Option<Box<Trial>>,
-    lesson: Option<Box<Lesson>>,
+    trial: Box<Trial>,
 }
 
 impl Fact {
     /// Known already.
     pub fn known(found: Found) -> Self {
-        Self(Arc::new(Inner { found: Mutex::new(Some(found)), trial: None, lesson: None }))
+        let always = found.clone();
+        Self(Arc::new(Inner { found: Mutex::new(Some(found)), trial: Box::new(move |_| always.clone()) }))
     }
 
-    /// Found by `trial` when it is asked for first. `lesson` is told when a call finds out otherwise.
-    pub fn by(
-        trial: impl Fn() -> Found + Send + Sync + 'static,
-        lesson: impl Fn(&Found) + Send + Sync + 'static,
-    ) -> Self {
-        let (trial, lesson): (Box<Trial>, Box<Lesson>) = (Box::new(trial), Box::new(lesson));
-        Self(Arc::new(Inner { found: Mutex::new(None), trial: Some(trial), lesson: Some(lesson) }))
+    /// Found by `trial` when it is asked for first.
+    pub fn by(trial: impl Fn(Trust) -> Found + Send + Sync + 'static) -> Self {
+        Self(Arc::new(Inner { found: Mutex::new(None), trial: Box::new(trial) }))
     }
 
     /// The fact.
@@ -36,21 +40,25 @@ impl Fact {
     /// # Errors
     /// Why it is not to be had, for people.
     pub fn get(&self) -> Found {
-        let mut found = self.0.found.lock().unwrap_or_else(PoisonError::into_inner);
-        found.get_or_insert_with(|| self.0.trial.as_ref().map_or(Ok(()), |trial| trial())).clone()
+        self.found().get_or_insert_with(|| (self.0.trial)(Trust::Memory)).clone()
     }
 
-    /// A call has found out otherwise.
-    pub fn contradict(&self, why: String) {
-        let found = Err(why);
-        self.0.lesson.iter().for_each(|lesson| lesson(&found));
-        *self.0.found.lock().unwrap_or_else(PoisonError::into_inner) = Some(found);
+    /// The fact, looked for anew: something does not go with what was found.
+    ///
+    /// # Errors
+    /// Why it is not to be had, for people.
+    pub fn again(&self) -> Found {
+        self.found().insert((self.0.trial)(Trust::Nothing)).clone()
+    }
+
+    fn found(&self) -> MutexGuard<'_, Option<Found>> {
+        self.0.found.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl std::fmt::Debug for Fact {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Fact").field(&*self.0.found.lock().unwrap_or_else(PoisonError::into_inner)).finish()
+        f.debug_tuple("Fact").field(&*self.found()).finish()
     }
 }
 
@@ -62,11 +70,12 @@ mod tests {
     #[test]
     fn it_is_tried_once_and_only_when_asked_for() {
         static TRIED: AtomicU32 = AtomicU32::new(0);
-        let trial = || {
+        let trial = |trust| {
+            assert_eq!(trust, Trust::Memory);
             TRIED.fetch_add(1, Ordering::Relaxed);
             Err("no".to_owned())
         };
-        let fact = Fact::by(trial, |_| ());
+        let fact = Fact::by(trial);
         let other = fact.clone();
         assert_eq!(TRIED.load(Ordering::Relaxed), 0);
         assert_eq!((fact.get(), other.get()), (Err("no".to_owned()), Err("no".to_owned())));
@@ -74,9 +83,11 @@ mod tests {
     }
 
     #[test]
-    fn what_a_call_finds_out_outranks_what_was_thought() {
-        let fact = Fact::known(Ok(()));
-        fact.contradict("clone: EPERM".to_owned());
+    fn what_is_found_anew_replaces_what_was_found() {
+        let fact = Fact::by(|trust| if trust == Trust::Memory { Ok(()) } else { Err("clone: EPERM".to_owned()) });
+        assert_eq!(fact.get(), Ok(()));
+        assert_eq!(fact.again(), Err("clone: EPERM".to_owned()));
         assert_eq!(fact.get(), Err("clone: EPERM".to_owned()));
+        assert_eq!(Fact::known(Ok(())).again(), Ok(()));
     }
 }

@@ -2,7 +2,7 @@
 
 mod fact;
 
-pub use fact::Fact;
+pub use fact::{Fact, Trust};
 
 use crate::cgroup::Place;
 use crate::sys;
@@ -35,6 +35,7 @@ impl Host {
             uid,
             gid: nix::unistd::getegid().as_raw(),
             root: uid == 0
+                && may_give_ids(&read("/proc/self/status"))
                 && maps_hold(&read("/proc/self/uid_map"), ids)
                 && maps_hold(&read("/proc/self/gid_map"), ids),
             landlock_abi: sys::landlock_abi(),
@@ -43,6 +44,15 @@ impl Host {
             core_limit_holds: !read("/proc/sys/kernel/core_pattern").starts_with('@'),
         }
     }
+}
+
+/// Whether a root still has what giving others an id takes: a container's often has not, and is no more than an ordinary
+/// user then.
+fn may_give_ids(status: &str) -> bool {
+    // CAP_CHOWN, CAP_SETGID, CAP_SETUID, CAP_SYS_ADMIN (capability.h).
+    const NEEDED: u64 = 1 << 0 | 1 << 6 | 1 << 7 | 1 << 21;
+    let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    effective.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & NEEDED == NEEDED)
 }
 
 fn read(path: &str) -> String {
@@ -61,6 +71,14 @@ fn maps_hold(map: &str, ids: crate::call::IdRange) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_root_without_the_rights_to_give_ids_is_an_ordinary_user() {
+        assert!(may_give_ids("Uid:\t0\nCapEff:\t000001ffffffffff\n"));
+        // What a container engine leaves by default: no CAP_SYS_ADMIN.
+        assert!(!may_give_ids("CapEff:\t00000000a80425fb\n"));
+        assert!(!may_give_ids("CapEff:\t0000000000000000\n") && !may_give_ids(""));
+    }
 
     #[test]
     fn a_container_root_without_the_range_is_an_ordinary_user() {

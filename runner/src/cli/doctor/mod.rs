@@ -62,6 +62,8 @@ fn examine(runner: Runner, seed: Started) -> Result<Findings, Refusal> {
     let folder = crate::scratch::empty_folder().map_err(|error| internal(&error))?;
     let work = prepare(folder.path()).map_err(|error| internal(&error))?;
     let config = allowing(&runner, folder.path());
+    // Who asks may have mended something.
+    let _ = runner.host.namespaces.again();
     let doctor = Runner { config, host: runner.host.clone(), cwd: work.clone(), bin_dir: runner.bin_dir.clone() };
     runtime.block_on(async {
         let launcher = Launcher::new(seed).map_err(start_failure::refusal)?;
@@ -83,7 +85,7 @@ fn prepare(folder: &Path) -> std::io::Result<std::path::PathBuf> {
     for path in [folder, &work] {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755))?;
     }
-    let optional = Layer::WITH_NAMESPACES.into_iter().chain([Layer::Cgroup, Layer::Landlock, Layer::Rlimits]);
+    let optional = Layer::WITH_NAMESPACES.iter().copied().chain([Layer::Cgroup, Layer::Landlock, Layer::Rlimits]);
     let require: String = optional.map(|layer| format!("{layer} = \"best_effort\"\n")).collect();
     let text = format!("schema = 1\nextends = \"standard\"\nwhy = \"shows what there is\"\n[require]\n{require}");
     std::fs::write(profiles.join(format!("{ANY}.toml")), text)?;
