@@ -127,6 +127,10 @@ fn hint(error: &StageError, errno: Errno, kind: StartFailureKind) -> Option<Stri
         (StartFailureKind::Sandbox, Step::Clone, Errno::ENOSYS) => {
             "clone3 is blocked, as a container's default seccomp profile does: allow it, or run under a profile for containers"
         }
+        // user_namespaces(7): to map id 0 takes CAP_SETFCAP.
+        (StartFailureKind::Sandbox, Step::Maps, Errno::EPERM) if nix::unistd::geteuid().is_root() => {
+            "a root without capabilities cannot map its own id: run toolcell as an ordinary user, or keep CAP_SETFCAP"
+        }
         (StartFailureKind::Sandbox, Step::Trees | Step::NewRoot, Errno::EPERM | Errno::ENOSYS) => mend(Layer::UserNs),
         (StartFailureKind::Sandbox, ..) => mend(step.layer().unwrap_or(Layer::UserNs)),
         (StartFailureKind::Program, Step::Exec, Errno::ENOENT) if note.contains("\\r\"") => {

@@ -32,7 +32,7 @@ pub async fn start(
     let grace = Duration::from_millis(attempt.call.limits.grace_ms);
     tokio::select! {
         biased;
-        launched = turn.launch(launch, fds) => launched.map_err(|error| from_stage(&error)),
+        launched = turn.launch(launch, fds) => launched.map_err(|error| from_stage(&launcher.explain(error))),
         () = over(attempt, LAUNCH_PATIENCE, grace) => {
             launcher.kill();
             Err(ended())

@@ -32,6 +32,21 @@ impl Process {
     fn kill(&self) {
         let _ = nix::sys::signal::kill(self.0, nix::sys::signal::Signal::SIGKILL);
     }
+
+    /// Whether a system call filter has killed it. It stays to be reaped.
+    fn died_of_a_filter(&self) -> bool {
+        use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
+        let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
+        let until = Instant::now() + DEATH_PATIENCE;
+        loop {
+            match waitid(Id::Pid(self.0), flags) {
+                Ok(WaitStatus::Signaled(_, signal, _)) => return signal == nix::sys::signal::Signal::SIGSYS,
+                // Its socket is closed a moment before it has ended.
+                Ok(WaitStatus::StillAlive) if Instant::now() < until => std::thread::sleep(Duration::from_micros(100)),
+                _ => return false,
+            }
+        }
+    }
 }
 
 impl Drop for Process {
@@ -134,6 +149,18 @@ impl Launcher {
     /// Ends the launcher. Calls in flight do not need it; every further launch fails.
     pub fn kill(&self) {
         self.process.kill();
+    }
+
+    /// What a launch that failed for want of the launcher failed of: a filter around toolcell that kills for a step of
+    /// the sandbox is no fault of toolcell's.
+    pub fn explain(&self, error: StageError) -> StageError {
+        if error.step != Step::Receive || !self.process.died_of_a_filter() {
+            return error;
+        }
+        let mut error = StageError::new(Step::Clone, SysError::new("clone", "namespaces", Errno::EPERM));
+        error.object = "namespaces".to_owned();
+        error.note = Some("a system call filter around toolcell kills (SIGSYS) whoever makes them".to_owned());
+        error
     }
 
     /// Waits for the launcher to be free. Who stops waiting here has taken nothing from anyone.

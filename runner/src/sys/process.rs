@@ -28,11 +28,13 @@ impl OneThread {
     /// # Errors
     /// EBUSY when there are more threads, or it cannot be told.
     pub fn proven() -> Result<Self, SysError> {
-        // Changes nothing in a process with one thread, and fails in any other (unshare(2)).
-        let alone = nix::sched::unshare(nix::sched::CloneFlags::CLONE_THREAD).is_ok();
-        // A container's seccomp profile may refuse the call whatever it is for. A folder has two links of its own.
-        let counted = || std::fs::metadata("/proc/self/task").is_ok_and(|task| task.nlink() == 3);
-        if alone || counted() { Ok(Self(PhantomData)) } else { Err(SysError::new("unshare", "threads", Errno::EBUSY)) }
+        // A folder has two links of its own, and one for each thread here.
+        let counted = std::fs::metadata("/proc/self/task").map(|task| task.nlink() == 3);
+        // Changes nothing in a process with one thread, and fails in any other (unshare(2)). Only where there is no
+        // /proc: a container's seccomp profile may kill for the call whatever it is for.
+        let alone = || nix::sched::unshare(nix::sched::CloneFlags::CLONE_THREAD).is_ok();
+        let proven = counted.unwrap_or_else(|_| alone());
+        if proven { Ok(Self(PhantomData)) } else { Err(SysError::new("unshare", "threads", Errno::EBUSY)) }
     }
 }
 
