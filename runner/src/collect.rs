@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// What was collected, and why it fell short, if it did.
 #[derive(Debug, Default)]
@@ -20,10 +20,27 @@ pub struct Collected {
     pub short: Option<String>,
 }
 
+/// How long a copy may take to notice that its time is over.
+const PATIENCE: Duration = Duration::from_millis(100);
 /// The deepest folder that is looked into.
 const MAX_DEPTH: usize = 32;
 /// The most files that are taken.
 const MAX_FILES: usize = 10_000;
+
+/// Collects as [`collect`] does and comes back a moment after `deadline` at the latest: the folder that files are copied to
+/// may lie on a file system that does not answer, and what hangs there is left to itself.
+pub fn collect_by(deadline: Instant, folder: OwnedFd, cap: u64, target: Option<PathBuf>) -> Collected {
+    let Some(target) = target else { return collect(folder, cap, None, deadline) };
+    let (done, collected) = std::sync::mpsc::channel();
+    let work = move || done.send(collect(folder, cap, Some(&target), deadline));
+    let short = |why: &str| Collected { short: Some(why.to_owned()), ..Collected::default() };
+    if std::thread::Builder::new().spawn(work).is_err() {
+        return short("no thread could be started to copy them");
+    }
+    // Whatever it does by itself ends at the deadline.
+    let patience = deadline.saturating_duration_since(Instant::now()) + PATIENCE;
+    collected.recv_timeout(patience).unwrap_or_else(|_| short("the folder of --out did not answer in time"))
+}
 
 /// Collects regular files below `folder`: at most `cap` bytes, until `deadline`. With `target` they are copied there
 /// under the same names; an existing file is never overwritten.
@@ -154,7 +171,6 @@ impl Walk<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
 
     fn scene(name: &str) -> PathBuf {
         let base = std::env::temp_dir().join(format!("toolcell-collect-{name}-{}", std::process::id()));

@@ -1,7 +1,8 @@
 //! docs/exit-codes.md holds the tables of the code. `UPDATE_DOCS=1` rewrites what stands between its markers.
 
+mod tables;
+
 use std::fmt::Write as _;
-use std::path::PathBuf;
 use toolcell::envelope::Origin;
 use toolcell::{exit_code, reason};
 use toolcell_tool::Status;
@@ -45,23 +46,8 @@ fn tool_exit_codes() -> String {
     text
 }
 
-/// The document with `body` between the markers of `name`.
-fn filled(document: &str, name: &str, body: &str) -> String {
-    let (open, close) = (format!("<!-- {name}: generated -->\n"), format!("<!-- {name}: end -->"));
-    let (before, rest) = document.split_once(&open).unwrap_or_else(|| panic!("no marker `{}`", open.trim()));
-    let (_, after) = rest.split_once(&close).unwrap_or_else(|| panic!("no marker `{close}`"));
-    format!("{before}{open}{body}{close}{after}")
-}
-
 #[test]
 fn the_document_is_the_code() {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../docs/exit-codes.md");
-    let found = std::fs::read_to_string(&path).unwrap();
     let tables = [("reasons", reasons()), ("toolcell", own_exit_codes()), ("tools", tool_exit_codes())];
-    let right = tables.iter().fold(found.clone(), |document, (name, body)| filled(&document, name, body));
-    if std::env::var_os("UPDATE_DOCS").is_some() {
-        std::fs::write(&path, &right).unwrap();
-    } else {
-        assert!(found == right, "docs/exit-codes.md differs from the code; UPDATE_DOCS=1 rewrites it");
-    }
+    tables::are_in("exit-codes.md", &tables);
 }

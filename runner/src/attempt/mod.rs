@@ -8,7 +8,7 @@ mod start;
 use crate::cell::client::Launcher;
 use crate::cell::protocol::{Launch, StageError, Step};
 use crate::cgroup::Group;
-use crate::collect::collect;
+use crate::collect::collect_by;
 use crate::event::EventSink;
 use crate::host::Host;
 use crate::identity::Lease;
@@ -270,7 +270,7 @@ fn conclude(attempt: &Attempt<'_>, prepared: Prepared, over: Over, begun: Instan
     let folder = seen.out.or_else(|| scratch.as_mut().and_then(Scratch::take_out));
     let collect_until = attempt.deadline + Duration::from_millis(attempt.call.limits.grace_ms + 200);
     let collected = match (&failure, folder) {
-        (None, Some(folder)) => collect(folder, attempt.call.limits.out, attempt.out.as_deref(), collect_until),
+        (None, Some(folder)) => collect_by(collect_until, folder, attempt.call.limits.out, attempt.out.clone()),
         _ => crate::collect::Collected::default(),
     };
     let cpu_us = counters.cpu_us.or(seen.ending.as_ref().map(|ending| ending.cpu_us));

@@ -65,7 +65,7 @@ pub struct Group {
     v2: bool,
     dirs: Vec<PathBuf>,
     /// Held while the group is in use: another start of toolcell sweeps away groups that nobody holds.
-    _locks: Vec<nix::fcntl::Flock<File>>,
+    _locks: Vec<Option<nix::fcntl::Flock<File>>>,
     /// What the limits lack, for people.
     pub lacking: Vec<String>,
 }

@@ -13,14 +13,16 @@ const YOUNG: Duration = Duration::from_millis(200);
 const SETTLED: Duration = Duration::from_secs(10);
 /// How often, and with which pause, the lock of the folder above is asked for. Another start holds it for less than
 /// that; somebody else may hold it for ever, and must not be able to stop calls.
-const TRIES: u32 = 40;
+const TRIES: u32 = 10;
 const PAUSE: Duration = Duration::from_micros(500);
 
-/// Holds a group.
-pub fn lock(dir: &Path) -> Result<Flock<File>, CgroupError> {
+/// Holds a group. None: somebody else does, which keeps a sweep away just as well.
+///
+/// # Errors
+/// When the folder cannot be opened.
+pub fn lock(dir: &Path) -> Result<Option<Flock<File>>, CgroupError> {
     let file = File::open(dir).map_err(|error| CgroupError::at(dir, &error))?;
-    Flock::lock(file, FlockArg::LockExclusiveNonblock)
-        .map_err(|(_, errno)| CgroupError::fact(format!("{}: flock: {errno}", dir.display())))
+    Ok(Flock::lock(file, FlockArg::LockExclusiveNonblock).ok())
 }
 
 /// Keeps sweepers from the groups below `base` while one is being made.
@@ -47,7 +49,7 @@ pub fn sweep(place: &Place) {
         }
         let alone = File::open(base).ok().and_then(|file| Flock::lock(file, FlockArg::LockExclusiveNonblock).ok());
         for (entry, _) in old.iter().filter(|(_, age)| alone.is_some() || *age >= SETTLED) {
-            if lock(&entry.path()).is_ok() {
+            if lock(&entry.path()).is_ok_and(|held| held.is_some()) {
                 files::remove_at_once(&entry.path());
             }
         }
@@ -84,7 +86,8 @@ mod tests {
             (group(dir.path(), "held", 60), group(dir.path(), "left", 1), group(dir.path(), "young", 0));
         let foreign = dir.path().join("foreign");
         fs::create_dir(&foreign).unwrap();
-        let _held = lock(&held).unwrap();
+        let _held = lock(&held).unwrap().unwrap();
+        assert!(lock(&held).unwrap().is_none());
         sweep(&place);
         assert!(held.exists() && young.exists() && foreign.exists() && !left.exists());
     }

@@ -111,6 +111,14 @@ for_both! {
         cage.denied_unlike("no-landlock", "standard", &json!({"try": "signal", "pid": 1}), "EPERM");
     }
 
+    fn an_init_without_handlers_outlives_every_signal_from_inside(cage: &Cage) {
+        // Without Landlock's scope kill(2) succeeds, and still nothing comes of it.
+        let script = "#!/bin/sh\ncat >/dev/null\nn=0\nfor s in 1 2 3 6 9 11 15 19 20; do kill -$s 1 && n=$((n+1)); done\necho $n\n";
+        cage.scene.script("signals", script, "profile = \"no-landlock\"\n");
+        let answer = cage.scene.run("signals", &json!({}), &[]);
+        assert_eq!(answer.output(), json!(9));
+    }
+
     fn only_the_processes_of_the_call_are_seen(cage: &Cage) {
         let seen = |answer: &Value| answer["pids"].as_array().map_or(0, Vec::len);
         let inside = cage.probe("strict", &json!({"try": "processes"}));
